@@ -31,6 +31,8 @@ from suffice.inference.tree_family import TreeFamily
 from suffice.models.clique_layout import factors_over, layout_of
 from suffice.models.cpds.tabular import describe_configuration
 from suffice.optimise.decrement import Decrement, decrement_by_products
+from suffice.priors.dirichlet import BDeu
+from suffice.priors.expert import Expert
 from suffice.priors.penalty import Penalty
 from suffice.priors.pseudo_margins import pseudo_margin
 from suffice.stats.needs import Count
@@ -176,7 +178,8 @@ class ExaminedCliques:
     @cached_property
     def total(self) -> float:
         """N, pseudo-counts included; one where a penalty stands alone."""
-        return self.claim.statistics.weight + float(getattr(self.claim.prior, "ess", 0.0)) or 1.0
+        prior = self.claim.prior
+        return self.claim.statistics.weight + (prior.ess if isinstance(prior, BDeu | Expert) else 0.0) or 1.0
 
     @cached_property
     def targets(self) -> Floats:

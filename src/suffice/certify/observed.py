@@ -16,7 +16,11 @@ from suffice.certify.certificate import DECREMENT, NAMED, Certificate, Measured,
 from suffice.certify.claim import Claim
 from suffice.certify.observed_discrete import Observed
 from suffice.errors import ModelError, StatisticsError
+from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.cpds import kind_named
+from suffice.models.cpds.kind import CPD
+from suffice.models.hidden_markov import HiddenMarkovModel
+from suffice.models.model import Model
 from suffice.text import number
 
 FLAT_STEPS = 30
@@ -54,10 +58,11 @@ def certify(claim: Claim, measure: Callable[[Claim], Observed]) -> Certificate:
     )
 
 
-def _cpds(model: Any) -> tuple[Any, ...]:
+def _cpds(model: Model) -> tuple[CPD, ...]:
     """Return the conditional distributions of a network or a chain; none of other models."""
-    held = getattr(model, "cpds", None) or getattr(model, "tables", None) or ()
-    return tuple(cpd for cpd in held if hasattr(cpd, "kind"))
+    if isinstance(model, BayesianNetwork):
+        return model.cpds
+    return model.tables if isinstance(model, HiddenMarkovModel) else ()
 
 
 def is_discrete(claim: Claim) -> bool:

@@ -32,6 +32,8 @@ from suffice.errors import (
 )
 from suffice.families.choice import choose, methods_for
 from suffice.fitting import estimate, fit
+from suffice.models.bayes_net import BayesianNetwork
+from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.opening import open_source
 from suffice.progress import Display, Watch, watch_for
 from suffice.result.fit import Fit
@@ -272,7 +274,8 @@ def _bootstrap(
 ) -> tuple[Bootstrap | None, list[str]]:
     if not ways or n_tables == 0:
         return None, []
-    if any(np.any(getattr(cpd, "unknown", False)) for cpd in getattr(fitted.model, "cpds", ())):
+    cpds = fitted.model.cpds if isinstance(fitted.model, BayesianNetwork) else ()
+    if any(isinstance(cpd, LinearGaussianCPD) and cpd.unknown.any() for cpd in cpds):
         return None, ["No tables were drawn: some regressions of the fitted model are not known, for lack of rows."]
     if n_tables is None:
         n_tables = affordable(fitted.model, ways, statistics.weight)

@@ -20,7 +20,6 @@ from suffice.types import Frame, Json
 Cells = tuple[list[str], list[list[str]], str]
 SHOWN_TESTS, SHOWN_FAMILIES, SHOWN_EDGES = 12, 8, 8
 WIDTH = 100
-BOOTSTRAP = ("deviance", "df", "statistic", "n_tables", "p_value")
 
 
 @dataclass(frozen=True)
@@ -198,7 +197,15 @@ class StructureCheck:
             "untested": [{"claim": str(one.claim), "reason": one.reason} for one in self.untested],
             "families": [vars(family) for family in self.families],
             "edges": [vars(edge) for edge in self.edges],
-            "bootstrap": None if bootstrap is None else {name: getattr(bootstrap, name) for name in BOOTSTRAP},
+            "bootstrap": None
+            if bootstrap is None
+            else {
+                "deviance": bootstrap.deviance,
+                "df": bootstrap.df,
+                "statistic": bootstrap.statistic,
+                "n_tables": bootstrap.n_tables,
+                "p_value": bootstrap.p_value,
+            },
             "certificate": self.certificate.to_dict(),
             "remarks": list(self.remarks),
         }

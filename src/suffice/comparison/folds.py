@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,8 +54,18 @@ class AssignedBlock(Block):
     @classmethod
     def of(cls, block: Block, n_folds: int, folds: Array | None = None, shares: Ints | None = None) -> AssignedBlock:
         """Write down who is where."""
-        held = {field.name: getattr(block, field.name) for field in fields(Block)}
-        return cls(**held, n_folds=n_folds, folds=folds, shares=shares)
+        return cls(
+            block.schema,
+            block.columns,
+            block.weights,
+            block.n_rows,
+            block.start,
+            block.n_dropped,
+            block.n_table,
+            n_folds,
+            folds,
+            shares,
+        )
 
     @property
     def fractional(self) -> bool:

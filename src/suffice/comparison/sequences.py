@@ -20,6 +20,8 @@ from suffice.errors import ArgumentError, SufficeError, listing
 from suffice.fitting import fit
 from suffice.progress import Watch
 from suffice.result.fit import Fit
+from suffice.structures.autoregression import Autoregression
+from suffice.structures.markov_chain import MarkovChain
 from suffice.text import number, plural
 from suffice.types import TableLike
 
@@ -82,8 +84,8 @@ def cross_validate(
 
 def _shares(first: Fit, data: TableLike, n_folds: int, seed: int, weights: Weights) -> tuple[Shares | None, str]:
     """Return how much of every sequence is in each fold, shape (n_folds, n_sequences); or why there are no folds."""
-    sequences = first.structure.sequences(data) if hasattr(first.structure, "sequences") else None
-    if getattr(sequences, "text", None) is not None:
+    structure = first.structure
+    if isinstance(structure, MarkovChain | Autoregression) and structure.sequences(data).text is not None:
         return None, "the sequences of a text file are streamed, and cannot be divided into folds"
     n_sequences = len(first.model.log_prob(data))
     units = np.ones(n_sequences) if weights is None else np.asarray(weights, np.float64)

@@ -148,7 +148,7 @@ def read(path: str) -> ChainModel:
 
 def write(thing: ChainModel | ChainFile | Fit, path: str) -> None:
     """Write a model, alone or with what its fit proved."""
-    model = getattr(thing, "model", thing)
+    model = thing.model if isinstance(thing, ChainFile | Fit) else thing
     if not isinstance(model, ChainModel):
         raise ArgumentError(
             "A .crf file holds a model of labels of sequences, from sf.ChainCRF or sf.MEMM. Got "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from suffice.models.graph_crf import GraphModel
 from suffice.models.graph_layout import GraphLayout, layout_with, tied_columns
 from suffice.settings import settings
 from suffice.structures.label_graph import CliqueKind, LabelGraph
+from suffice.structures.structure import fields_of
 from suffice.text import in_bytes
 from suffice.types import Array, Bools
 
@@ -85,9 +86,10 @@ def _meta(file: GraphFile, names: Sequence[Vocabulary], arrays: Arrays) -> Entry
     ]
     for table, kind in zip(tables[1:], structure.kinds, strict=True):
         table.update(name=kind.name, size=int(kind.size))
-    rest = {f.name: getattr(structure, f.name) for f in fields(structure) if f.name not in ("vocabulary", "kinds")}
+    settings = fields_of(structure)
+    del settings["vocabulary"], settings["kinds"]  # which are among the tables
     return {
-        "structure": {**rest, "min_freq": float(structure.min_freq)},
+        "structure": {**settings, "min_freq": float(structure.min_freq)},
         "schema": file.model.schema.to_dict(),
         "tables": tables,
         "params": dict(file.params),

@@ -237,7 +237,7 @@ def _check_statistics(fit: Fit) -> None:
 
 def _is_only_welcome(need: Need, structure: Structure) -> bool:
     """Whether a need is the whole table, which fields and features can do without, or what expectations have filled."""
-    if getattr(need, "takes_gaps", False):
+    if need.takes_gaps:
         return True
     if isinstance(structure, Features) and structure.variables in structure.scopes:
         return False

@@ -34,8 +34,6 @@ MATRICES = 4
 SPREAD = 300.0
 """Transitions further apart than this are left to log space, since their exponentials would be lost beside others."""
 
-PARTS = ("states", "table", "transitions", "start", "end", "steps")
-
 
 @dataclass(eq=False)
 class Total:
@@ -66,15 +64,19 @@ class Total:
     def clear(self) -> None:
         """Become the sums of no sequences again."""
         self.log_z = 0.0
-        for name in PARTS:
-            getattr(self, name).fill(0.0)
+        for part in self._parts:
+            part.fill(0.0)
 
     def add(self, other: Total) -> None:
         """Add the sums of other sequences."""
         self.log_z += other.log_z
-        for name in PARTS:
-            mine = getattr(self, name)
-            np.add(mine, getattr(other, name), out=mine)
+        for mine, others in zip(self._parts, other._parts, strict=True):
+            np.add(mine, others, out=mine)
+
+    @property
+    def _parts(self) -> tuple[Floats, ...]:
+        """The sums that are arrays."""
+        return self.states, self.table, self.transitions, self.start, self.end, self.steps
 
     def vector(self, layout: ChainLayout, table: DenseTable) -> Floats:
         """Return log Z, and then the expected features in the order of the weights."""

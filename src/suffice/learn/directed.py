@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import reduce
 from operator import add
 from typing import Any
@@ -40,6 +40,7 @@ from suffice.stats.available import is_of_fewer_rows, lack_rows, require_states,
 from suffice.stats.needs import Need
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
+from suffice.structures.structure import changed_fields
 from suffice.text import number, plural
 
 PRIORS_ON = {"tabular": "tables", "linear_gaussian": "regressions", "softmax": "softmax weights"}
@@ -208,17 +209,14 @@ def in_terms_of_lead(statistics: Statistics, nodes: Nodes, group: tuple[str, ...
 
 def _require_plain(kind: AnyKind, family: NodeFamily) -> None:
     """Refuse settings that a conjugate prior has no use for."""
-    name = family.child.name
-    plain = kind.configured(name, {})
-    usual: dict[str, Any] = {field.name: field.default for field in fields(plain)} if is_dataclass(plain) else {}
-    for setting, value in usual.items():
-        if getattr(kind, setting) != value:
-            raise EstimationError(
-                f"Node {name!r} has the setting ",
-                Passed(setting, getattr(kind, setting)),
-                ", which is for estimates without a "
-                "prior: a conjugate prior gives every configuration a regression of its own. Leave one of them out.",
-            )
+    settings: dict[str, Any] = changed_fields(kind) if is_dataclass(kind) else {}
+    for setting, value in settings.items():
+        raise EstimationError(
+            f"Node {family.child.name!r} has the setting ",
+            Passed(setting, value),
+            ", which is for estimates without a prior: a conjugate prior gives every configuration a regression of its "
+            "own. Leave one of them out.",
+        )
 
 
 def _penalised(kind: Any, family: NodeFamily, statistic: Any, penalty: Penalty) -> CPD:

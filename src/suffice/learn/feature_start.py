@@ -9,6 +9,9 @@ import numpy as np
 
 from suffice.errors import ArgumentError, listing, shown, suggestion
 from suffice.learn.method import Problem
+from suffice.models.conditional_log_linear import ConditionalLogLinear
+from suffice.models.log_linear import LogLinear
+from suffice.models.log_linear_density import LogLinearDensity
 from suffice.types import Floats
 
 if TYPE_CHECKING:
@@ -21,7 +24,9 @@ def start_of(problem: Problem[Features], names: Sequence[str]) -> Floats:
     None is zero, the base measure itself; ``"random"`` standard normal weights from the seed; weights by name; or one
     number a weight.
     """
-    init = getattr(problem.init, "weights", problem.init)
+    init = problem.init
+    if isinstance(init, LogLinear | LogLinearDensity | ConditionalLogLinear):
+        init = init.weights
     if init is None:
         return np.zeros(len(names))
     if isinstance(init, str):

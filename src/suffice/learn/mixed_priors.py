@@ -21,12 +21,12 @@ from suffice.models.cpds import nodes_of
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_prior import RegressionPseudo
 from suffice.models.cpds.softmax import SoftmaxCPD, SoftmaxPenalty
+from suffice.models.cpds.softmax_kind import SoftmaxKind
 from suffice.models.cpds.tabular import whole_values
 from suffice.priors.binding import bound, prior_of
 from suffice.priors.dirichlet import DirichletPrior
 from suffice.priors.normal_inverse_gamma import NormalInverseGamma, RegressionPrior
 from suffice.priors.penalty import Gaussian
-from suffice.priors.several import Priors
 from suffice.stats.statistics import Statistics
 from suffice.structures.dag import DAG
 from suffice.types import Floats
@@ -39,12 +39,11 @@ def refuses_prior(dag: DAG, prior: Prior | None) -> str | None:
     """Return why EM cannot use a prior in a network with continuous nodes, or None."""
     if prior is None:
         return None
-    for part in prior.parts if isinstance(prior, Priors) else (prior,):
+    for part in prior.parts:
         if not isinstance(part, DirichletPrior | NormalInverseGamma | Gaussian):
-            named = part.describe() if hasattr(part, "describe") else repr(part)
             return (
-                "with incomplete rows and continuous nodes it knows Dirichlet priors on tables, "
-                f"sf.NormalInverseGamma on regressions and sf.Gaussian on softmax nodes, not {named}. Pass one of "
+                "with incomplete rows and continuous nodes it knows Dirichlet priors on tables, sf.NormalInverseGamma "
+                f"on regressions and sf.Gaussian on softmax nodes, not {part.describe()}. Pass one of "
                 "these."
             )
     return None
@@ -72,7 +71,7 @@ class NetworkLogPrior:
                 shape = (-1, family.child.n_states)
                 self._tables.append((group[0], mine.alpha(family).reshape(shape) - (point == "map")))
             elif isinstance(mine, Gaussian):
-                tied = getattr(kind, "tied", "none") == "slopes"
+                tied = isinstance(kind, SoftmaxKind) and kind.tied == "slopes"
                 self._softmaxes.append((group[0], mine.pseudo(family, point), tied))
             elif isinstance(mine, RegressionPrior):
                 if point != "map":

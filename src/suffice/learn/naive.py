@@ -39,6 +39,7 @@ from suffice.models.naive import NaiveModel
 from suffice.models.naive_parts import NaivePart, parts_of, prior_for
 from suffice.priors.dirichlet import DirichletPrior
 from suffice.priors.normal_inverse_gamma import NormalInverseGamma
+from suffice.priors.several import Priors
 from suffice.stats.moments import Moments
 from suffice.stats.needs import Count, Need
 from suffice.structures.naive import DISCRETE, Naive
@@ -146,7 +147,7 @@ def _fit(problem: Problem[Naive], part: NaivePart, absent: NDArray[np.bool_]) ->
 
 def _whole(cpd: Any, n_classes: int) -> Any:
     """Return a distribution with a row for every class; a table of very many states may lack those without data."""
-    if getattr(cpd, "configurations", None) is None:
+    if not isinstance(cpd, TabularCPD) or cpd.configurations is None:
         return cpd
     return TabularCPD(cpd.family, cpd.probabilities(np.arange(n_classes)[:, None]))
 
@@ -246,7 +247,7 @@ def _without_prior(prior: Prior | None, parts: Mapping[str, NaivePart]) -> tuple
 
 def check(naive: Naive, prior: Prior | None, fixed: Mapping[str, Any]) -> None:
     """Refuse what is no prior on inputs, names that are none of them, and given parameters."""
-    for one in () if prior is None else getattr(prior, "priors", (prior,)):
+    for one in prior.priors if isinstance(prior, Priors) else (prior,):
         if one is not None and not isinstance(one, DirichletPrior | NormalInverseGamma):
             raise ArgumentError(
                 the_argument("prior"),
@@ -259,7 +260,7 @@ def check(naive: Naive, prior: Prior | None, fixed: Mapping[str, Any]) -> None:
     together = frozenset(naive.multinomial)
     known = [name for name in naive.inputs if name not in together]
     known += [naive.column_name] if naive.multinomial else []
-    for name in getattr(prior, "nodes", ()):
+    for name in () if prior is None else prior.nodes:
         if name not in known:
             more = " Smooth the classes by the structure's class_prior." if name == naive.target else ""
             raise UnknownNameError(

@@ -184,5 +184,7 @@ def _lies_there(block: Block, design: SoftmaxDesign) -> bool:
     """Whether the matrix of the terms is in memory as it is."""
     if is_sparse(block.columns):
         return True
-    x: Any = getattr(block.columns, "matrix", None)
-    return x is not None and x.dtype == np.float64 and block.columns.names == design.labels and not design.centre  # type: ignore[attr-defined]
+    held = block.columns
+    if not isinstance(held, MatrixColumns) or design.centre:
+        return False
+    return held.matrix.dtype == np.float64 and held.names == design.labels

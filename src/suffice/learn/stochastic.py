@@ -102,8 +102,7 @@ class StochasticSettings:
                     f"The 'batch' option must be at most {LARGEST_BATCH:,}, or None for the whole data. Got "
                     f"{found.batch:,} instead."
                 )
-        for name in ("step", "delay", "error"):
-            value = getattr(found, name)
+        for name, value in (("step", found.step), ("delay", found.delay), ("error", found.error)):
             if not 0 < require_number(name, value, place="option") < math.inf:
                 raise ArgumentError(f"The {name!r} option must be a positive number. Got {shown(value)} instead.")
         if found.start not in ("persistent", "data"):

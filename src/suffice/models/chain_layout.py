@@ -138,9 +138,14 @@ class ChainLayout:
 
     def to_arrays(self) -> dict[str, Array]:
         """Return the layout as named arrays."""
-        names = ("starts", "labels", "pairs", "step_starts", "step_pairs")
-        flags = np.array([self.n_labels, self.has_start, self.has_end], np.int64)
-        return {"layout": flags, **{name: getattr(self, name) for name in names}}
+        return {
+            "layout": np.array([self.n_labels, self.has_start, self.has_end], np.int64),
+            "starts": self.starts,
+            "labels": self.labels,
+            "pairs": self.pairs,
+            "step_starts": self.step_starts,
+            "step_pairs": self.step_pairs,
+        }
 
     @classmethod
     def from_arrays(cls, arrays: Columns) -> ChainLayout:

@@ -99,19 +99,19 @@ class ClassGaussianModel(ClassModel, Posteriors, Prediction):
         k, d = self.target.n_states, len(self.inputs)
         shared = 1 if self.structure.is_tied and not self.structure.bayes else k
         form = {"matrix": (d, d), "diagonal": (d,), "spherical": (1,)}[self.structure.form]
-        self._keep("class_prior", (k,))
-        self._keep("means", (k, d))
-        self._keep("spread", (shared, *form))
+        self._keep("class_prior", self.class_prior, (k,))
+        self._keep("means", self.means, (k, d))
+        self._keep("spread", self.spread, (shared, *form))
         if self.precisions is not None:
-            self._keep("precisions", (k, d, d))
+            self._keep("precisions", self.precisions, (k, d, d))
         if self.dof is not None:
-            self._keep("dof", (k,))
+            self._keep("dof", self.dof, (k,))
         if self.shrinkage is not None:
-            self._keep("shrinkage", (shared,))
+            self._keep("shrinkage", self.shrinkage, (shared,))
         self._check()
 
-    def _keep(self, name: str, shape: tuple[int, ...]) -> None:
-        array = np.array(getattr(self, name), np.float64, order="C")
+    def _keep(self, name: str, given: Floats, shape: tuple[int, ...]) -> None:
+        array = np.array(given, np.float64, order="C")
         if array.shape != shape:
             raise ModelError(f"The {name!r} of this classifier must have the shape {shape}. Got {array.shape} instead.")
         array.flags.writeable = False
@@ -369,12 +369,17 @@ class ClassGaussianModel(ClassModel, Posteriors, Prediction):
 
     def to_dict(self) -> dict[str, Json]:
         """Return the model as JSON-able data."""
-        arrays = ("class_prior", "means", "spread", "n", "precisions", "dof", "shrinkage")
         return {
             "type": "ClassGaussianModel",
             "structure": self.structure.to_dict(),
             "schema": self.schema.to_dict(),
-            **{name: getattr(self, name) for name in arrays},
+            "class_prior": self.class_prior,
+            "means": self.means,
+            "spread": self.spread,
+            "n": self.n,
+            "precisions": self.precisions,
+            "dof": self.dof,
+            "shrinkage": self.shrinkage,
         }
 
     @classmethod

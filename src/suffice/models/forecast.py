@@ -33,8 +33,8 @@ class Forecast:
     joint_covariance: Floats
 
     def __post_init__(self) -> None:
-        for name in ("mean", "joint_covariance"):
-            object.__setattr__(self, name, frozen(np.array(getattr(self, name), np.float64)))
+        object.__setattr__(self, "mean", frozen(np.array(self.mean, np.float64)))
+        object.__setattr__(self, "joint_covariance", frozen(np.array(self.joint_covariance, np.float64)))
 
     @property
     def steps(self) -> int:

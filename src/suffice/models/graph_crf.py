@@ -63,8 +63,8 @@ class GraphModel:
     information: Floats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("weights", "units"):
-            frozen = np.array(getattr(self, name), np.float64)
+        for name, given in (("weights", self.weights), ("units", self.units)):
+            frozen = np.array(given, np.float64)
             if frozen.shape != (self.layout.size,) or not np.isfinite(frozen).all():
                 raise ModelError(
                     f"The {name!r} of a conditional random field must be {self.layout.size:,} finite numbers. Got "

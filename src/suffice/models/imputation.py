@@ -226,14 +226,19 @@ def _gathered(stream: RawStream) -> RawTable:
     """Read a stream into memory."""
     import pyarrow as pa
 
-    batches = list(stream.batches(stream.names))
-    parts = {name: [batch.column(name) for batch in batches] for name in stream.names}
-    n_rows = sum(batch.n_rows for batch in batches)
+    parts: dict[str, list[ArrowColumn]] = {name: [] for name in stream.names}
+    n_rows = 0
+    for batch in stream.batches(stream.names):
+        n_rows += batch.n_rows
+        for name in stream.names:
+            piece = batch.column(name)
+            assert isinstance(piece, ArrowColumn)  # as every stream has them
+            parts[name].append(piece)
 
     def column(name: str) -> ArrowColumn:
-        pieces = [chunk for part in parts[name] for chunk in getattr(part, "column").chunks]  # noqa: B009
+        pieces = [chunk for part in parts[name] for chunk in part.column.chunks]
         held = pa.chunked_array(pieces) if pieces else pa.chunked_array([pa.array([], pa.string())])
-        return ArrowColumn(name, held, bool(parts[name]) and getattr(parts[name][0], "encoding_only"))  # noqa: B009
+        return ArrowColumn(name, held, bool(parts[name]) and parts[name][0].encoding_only)
 
     return RawTable(stream.names, column, n_rows, stream.description)
 

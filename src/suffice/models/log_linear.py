@@ -16,7 +16,7 @@ from suffice.errors import Mention, ModelError, UnknownNameError, listing, sugge
 from suffice.models.feature_design import FeatureDesign, design_of
 from suffice.models.markov_net import MarkovNetwork, declared_schema
 from suffice.structures.features import Features
-from suffice.structures.pairwise import Pairwise
+from suffice.structures.pairwise import Pairwise, SpinsSpec
 from suffice.text import html_folded, html_table, number, plain_table, plural
 from suffice.types import Floats, Json
 
@@ -178,7 +178,7 @@ class LogLinear(MarkovNetwork):
         """
         structure = self._pairwise()
         nodes = Variable("variable", structure.variables)
-        if getattr(structure.specs[0], "values", None) is not None:
+        if isinstance(structure.specs[0], SpinsSpec):
             found = [self._weight(name, "field") for name in structure.variables]
             return LabelledTable((nodes,), np.array(found), "field")
         states = self.schema[structure.variables[0]]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.data.held_symbols import HeldSymbols
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
 from suffice.data.sequences import Sequences
@@ -258,9 +259,8 @@ class MarkovChainModel:
     @staticmethod
     def _lengths(table: WindowTable, firsts: Ints, n_symbols: int) -> Ints:
         """Return the lengths of sequences, from where they begin if nothing else is known."""
-        lengths: Ints | None = getattr(table.symbols, "lengths", None)
-        if lengths is not None:
-            return lengths
+        if isinstance(table.symbols, HeldSymbols):
+            return table.symbols.lengths
         return np.append(firsts[1:], n_symbols) - firsts if len(firsts) else np.zeros(0, np.int64)
 
     def open(self, data: Any, **policies: Any) -> WindowTable:

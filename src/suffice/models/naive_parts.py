@@ -72,8 +72,8 @@ def parts_of(structure: Naive, schema: Schema) -> dict[str, NaivePart]:
 
 def prior_for(prior: Any, kind: AnyKind) -> Any:
     """Return what a prior, or one of several, says of a kind of family; None where it says nothing."""
-    several = getattr(prior, "parts", () if prior is None else (prior,))
-    return next((one for one in several if kind.name in one.kinds), None)
+    parts = () if prior is None else prior.parts
+    return next((one for one in parts if kind.name in one.kinds), None)
 
 
 Part = NaivePart

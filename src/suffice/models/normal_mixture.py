@@ -86,8 +86,8 @@ class NormalMixture:
     covariances: Floats = field(repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("codes", "weights", "means", "covariances"):
-            getattr(self, name).flags.writeable = False
+        for array in (self.codes, self.weights, self.means, self.covariances):
+            array.flags.writeable = False
 
     # What it says ---------------------------------------------------------------------------------------------
 

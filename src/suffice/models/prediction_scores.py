@@ -62,7 +62,8 @@ class StateScores:
         n, unanswered = sum(part.n for part in parts), sum(part.n_unanswered for part in parts)
         accuracy = _mean([(part.accuracy, part.n) for part in parts])
         held = [(part, part.n - part.n_unanswered) for part in parts]
-        log_loss, brier = (_mean([(getattr(part, name), w) for part, w in held]) for name in ("log_loss", "brier"))
+        log_loss = _mean([(part.log_loss, weight) for part, weight in held])
+        brier = _mean([(part.brier, weight) for part, weight in held])
         return cls(n, unanswered, accuracy, log_loss, brier)
 
     def facts(self) -> Facts:
@@ -124,7 +125,8 @@ class NumberScores:
         n, unanswered = sum(part.n for part in parts), sum(part.n_unanswered for part in parts)
         held = [(part, part.n - part.n_unanswered) for part in parts]
         square = _mean([(part.rmse**2, weight) for part, weight in held])
-        mae, coverage = (_mean([(getattr(part, name), w) for part, w in held]) for name in ("mae", "coverage"))
+        mae = _mean([(part.mae, weight) for part, weight in held])
+        coverage = _mean([(part.coverage, weight) for part, weight in held])
         return cls(n, unanswered, float(np.sqrt(square)), mae, coverage, parts[0].level)
 
     def facts(self) -> Facts:

@@ -93,9 +93,12 @@ class SoftmaxModel(Posteriors, Prediction):
     information: Floats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        shapes = {"weights": (len(self.terms), self.target.n_states), "intercept": (self.target.n_states,)}
-        for name, shape in shapes.items():
-            frozen = np.array(getattr(self, name), np.float64)
+        arrays: dict[str, tuple[Floats, tuple[int, ...]]] = {
+            "weights": (self.weights, (len(self.terms), self.target.n_states)),
+            "intercept": (self.intercept, (self.target.n_states,)),
+        }
+        for name, (given, shape) in arrays.items():
+            frozen = np.array(given, np.float64)
             if frozen.shape != shape:
                 raise ModelError(
                     f"The {name!r} of a softmax model must have the shape {shape}, a column a class. Got "

@@ -143,8 +143,13 @@ class BGe(ComparedByContent, RegressionPrior):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prior as JSON-able data."""
-        names = ("mean_weight", "dof", "mean", "scale")
-        return {"type": "BGe", **{name: getattr(self, name) for name in names}}
+        return {
+            "type": "BGe",
+            "mean_weight": self.mean_weight,
+            "dof": self.dof,
+            "mean": self.mean,
+            "scale": self.scale,
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -34,12 +34,12 @@ class Elastic(Prior):
     points: ClassVar[tuple[Estimate, ...]] = ("map",)
 
     def __post_init__(self) -> None:
-        for name in ("c1", "c2"):
-            value = require_number(name, getattr(self, name))
+        for name, given in (("c1", self.c1), ("c2", self.c2)):
+            value = require_number(name, given)
             if not 0 <= value < math.inf:
                 raise ArgumentError(
                     the_argument(name),
-                    f" must be a number of at least 0, such as 1.0. Got {shown(getattr(self, name))} instead.",
+                    f" must be a number of at least 0, such as 1.0. Got {shown(given)} instead.",
                 )
             object.__setattr__(self, name, value)
 

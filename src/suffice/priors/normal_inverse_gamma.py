@@ -115,8 +115,13 @@ class NormalInverseGamma(ComparedByContent, RegressionPrior):
 
     @property
     def _arguments(self) -> dict[str, Any]:
-        names = ("shape", "scale", "mean", "precision", "intercept_precision")
-        return {name: getattr(self, name) for name in names}
+        return {
+            "shape": self.shape,
+            "scale": self.scale,
+            "mean": self.mean,
+            "precision": self.precision,
+            "intercept_precision": self.intercept_precision,
+        }
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -125,7 +130,7 @@ class NormalInverseGamma(ComparedByContent, RegressionPrior):
         return tuple(dict.fromkeys(named))
 
     def _of(self, argument: str, family: NodeFamily) -> Any:
-        value, node = getattr(self, argument), family.child.name
+        value, node = self._arguments[argument], family.child.name
         if not isinstance(value, dict):
             return value
         if node not in value:

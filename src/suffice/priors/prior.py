@@ -92,6 +92,11 @@ class Prior(ABC):
         return ("mean", "map")
 
     @property
+    def parts(self) -> tuple[Prior, ...]:
+        """The priors that it consists of: itself alone, or several on nodes of different kinds."""
+        return (self,)
+
+    @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of nodes of a Bayesian network that it is a prior on."""
         return ()

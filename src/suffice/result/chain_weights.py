@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -14,12 +14,10 @@ from suffice.data.labelled import LabelledTable
 from suffice.data.variable import Variable
 from suffice.errors import ArgumentError, require_choice, require_whole, shown
 from suffice.models.chain_model import ChainModel
+from suffice.result.fit import Fit
 from suffice.text import fixed, html_table, plain_table, plural
 from suffice.types import Array, Floats, Frame, Ints, Json
 from suffice.values import Label
-
-if TYPE_CHECKING:
-    from suffice.result.fit import Fit
 
 START, END = "(start)", "(end)"
 """What stands for the place before a sequence and for the one behind it."""
@@ -211,9 +209,9 @@ def transition_matrix(model: ChainSource) -> LabelledTable:
 
 def chain_of(source: ChainSource) -> ChainModel:
     """Return the model of a chain of labels, from itself, from a fit, or from an estimator."""
-    for found in (source, getattr(source, "model_", None), getattr(source, "model", None)):
-        if isinstance(found, ChainModel):
-            return found
+    found = source.model if isinstance(source, Fit) else getattr(source, "model_", source)
+    if isinstance(found, ChainModel):
+        return found
     raise ArgumentError(
         f"The 'model' argument must be a fitted chain of labels, as sf.ChainCRF and sf.MEMM are after fit(X, y). Got "
         f"{shown(source)} instead."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ from suffice.data.attributes import Vocabulary
 from suffice.data.schema import SchemaLike
 from suffice.data.sequence_positions import PositionTable
 from suffice.errors import ArgumentError, DataError, is_number, require_choice, require_text, shown, the_argument
-from suffice.structures.structure import Structure
+from suffice.structures.structure import Structure, changed_fields, fields_of
 from suffice.text import html_text
 
 if TYPE_CHECKING:
@@ -105,11 +105,8 @@ class LabelChain(Structure["Fit[ChainModel]"]):
 
     # Rendering ------------------------------------------------------------------------------------------------
 
-    def _said(self) -> dict[str, Any]:
-        return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
-
     def __repr__(self) -> str:
-        said = self._said()
+        said = changed_fields(self)
         said.pop("vocabulary")
         more = "".join(f", {name}={value!r}" for name, value in said.items())
         return f"{type(self).__name__}({self.vocabulary!r}{more})"
@@ -125,7 +122,7 @@ class LabelChain(Structure["Fit[ChainModel]"]):
         steps = self.step_vocabulary
         return {
             "type": type(self).__name__,
-            **{f.name: getattr(self, f.name) for f in fields(self)},
+            **fields_of(self),
             "vocabulary": self.vocabulary.to_dict(),
             "step_vocabulary": None if steps is None else steps.to_dict(),
         }

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from suffice.data.attributes import Vocabulary
 from suffice.data.graph_codes import GraphTable
 from suffice.data.schema import SchemaLike
 from suffice.errors import ArgumentError, is_number, require_choice, require_text, require_whole, shown, the_argument
-from suffice.structures.structure import Structure
+from suffice.structures.structure import Structure, changed_fields, fields_of
 from suffice.text import html_text
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class LabelGraph(Structure["Fit[GraphModel]"]):
     # Rendering ------------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        said = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+        said = changed_fields(self)
         said.pop("vocabulary")
         if self.kinds:
             said["kinds"] = [kind.name for kind in self.kinds]
@@ -127,7 +127,7 @@ class LabelGraph(Structure["Fit[GraphModel]"]):
         """Return the structure as JSON-able data."""
         return {
             "type": "LabelGraph",
-            **{f.name: getattr(self, f.name) for f in fields(self)},
+            **fields_of(self),
             "vocabulary": self.vocabulary.to_dict(),
             "kinds": [kind.to_dict() for kind in self.kinds],
         }

@@ -136,9 +136,9 @@ class MarkovChain(Structure[F_co]):
                 ".",
             )
         object.__setattr__(self, "variable", _variable(self.variable, bool(self.latent)))
-        for name in ("id", "time"):
-            if getattr(self, name) is not None:
-                require_text(name, getattr(self, name))
+        for name, column in (("id", self.id), ("time", self.time)):
+            if column is not None:
+                require_text(name, column)
         if self.latent:
             self._check_latent()
         if self.level is not None:
@@ -268,9 +268,14 @@ class MarkovChain(Structure[F_co]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the structure as JSON-able data."""
-        entry = {name: getattr(self, name) for name in ("variable", "id", "time", "level", "letters")}
-        entry |= {"variable": list(self.names)} if isinstance(self.variable, tuple) else {}
-        entry |= {"latent": dict(self.latent)}
+        entry = {
+            "variable": list(self.names) if isinstance(self.variable, tuple) else self.variable,
+            "id": self.id,
+            "time": self.time,
+            "level": self.level,
+            "letters": self.letters,
+            "latent": dict(self.latent),
+        }
         return {"type": "MarkovChain", "order": self.order, **{name: value for name, value in entry.items() if value}}
 
     @classmethod

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from suffice.data.schema import Declaration, SchemaLike
 from suffice.errors import Mention
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
     from typing_extensions import TypeVar
 
     from suffice.data.block import Block, Table
@@ -23,6 +25,17 @@ else:
 
 Latent = tuple[tuple[str, int], ...]
 """Latent variables with their numbers of states."""
+
+
+def fields_of(record: DataclassInstance) -> dict[str, Any]:
+    """Return the fields of a dataclass by name, as they are: `dataclasses.asdict` would copy what they hold."""
+    return {field.name: getattr(record, field.name) for field in fields(record)}
+
+
+def changed_fields(record: DataclassInstance) -> dict[str, Any]:
+    """Return the fields of a dataclass that do not have their defaults."""
+    usual = {field.name: field.default for field in fields(record)}
+    return {name: value for name, value in fields_of(record).items() if value != usual[name]}
 
 
 class Structure(Generic[F_co]):

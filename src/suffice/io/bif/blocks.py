@@ -185,15 +185,17 @@ def _probability(source: BifText, block: re.Match[str], statements: list[re.Matc
     names = _PARENTHESES.fullmatch(source.shape, *block.span(2))
     if names is None:
         raise source.error(at, "A probability block begins with 'probability ( child | parent, parent ) {'.")
-    result = ProbabilityBlock(at, names.span(1), properties=list(_properties(source, statements)))
+    properties = list(_properties(source, statements))
+    rows, single = list[Row](), dict[str, Span]()
     for match in statements:
         kind = match.lastgroup
         if kind == "row":
-            result.rows.append(Row(match.span("states"), match.span("row")))
+            rows.append(Row(match.span("states"), match.span("row")))
         elif kind in ("table", "default"):
-            if getattr(result, kind) is not None:
+            if kind in single:
                 raise source.error(source.visible(match.start()), f"A second {kind} in this block. Remove one of them.")
-            setattr(result, kind, match.span(kind))
+            single[kind] = match.span(kind)
+    result = ProbabilityBlock(at, names.span(1), rows, single.get("table"), single.get("default"), properties)
     if result.table and (result.rows or result.default):
         raise source.error(at, "This block has a table beside other entries. Keep the table, or the other entries.")
     return result
