@@ -94,11 +94,18 @@ def test_fit_under_an_experts_prior_from_a_markov_model(folder: Path) -> None:
     assert "✓ Certified: posterior mode" in text
 
 
+def said(text: str) -> str:
+    """Return text in one line."""
+    return " ".join(text.split())
+
+
 def test_fit_that_ran_out_of_steps_has_exit_code_1_and_is_written(folder: Path) -> None:
     result = run("fit", TRIANGLE, *TABLE, "--method", "ipf", "--max-iter", "1", "--out", "m.json")
     assert (result.exit_code, result.stderr) == (1, "")
     assert "✗ Not certified" in result.stdout
-    assert "Not converged after 1 step" in result.stdout
+    assert "Not converged after 1 step: allow more by --max-iter, or use --method newton." in said(result.stdout)
+    other = run("fit", TRIANGLE, *TABLE, "--method", "lbfgs", "--max-iter", "1")
+    assert "the gradient was small enough; allow more by --max-iter." in said(other.stdout)
     assert isinstance(sf.read("m.json"), sf.MarkovNetwork)
 
 

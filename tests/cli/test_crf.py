@@ -159,7 +159,10 @@ def test_uncertified_fits_are_written_and_told_by_the_exit_code(folder: Path) ->
     assert done.exit_code == 1
     assert done.stderr == ""
     assert "✗ Not certified" in done.stdout
-    assert "Not converged after 1 step" in done.stdout
+    said = " ".join(done.stdout.split())
+    assert "Not converged after 1 step: The steps ended before the gradient was small enough" in said
+    assert "allow more by --max-iter." in said
+    assert "warm_start" not in said
     assert sf.ChainCRF.load("m.crf").predict(inputs(OTHERS))
 
 

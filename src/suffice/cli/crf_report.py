@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from suffice.cli.remedies import as_options, option_of
 from suffice.cli.show import show_facts, show_table
 from suffice.errors import Mention, is_number, shown, worded
+from suffice.errors import Text as Message
 from suffice.progress import Bar
 from suffice.text import fixed, plural, visible
 
@@ -166,7 +167,7 @@ def show_verdict(proof: Proof) -> None:
     if not sys.stdout.isatty():
         print("\n" + _hanging(f"{mark} {verdict}", WIDTH))
         for note in notes:
-            print(_hanging(f"note: {note}", WIDTH))
+            print(_hanging(Message("note: ", note), WIDTH))
         return
     from rich.console import Console
     from rich.text import Text
@@ -175,7 +176,7 @@ def show_verdict(proof: Proof) -> None:
     width = min(WIDTH, console.width)
     console.print(Text("\n" + _hanging(f"{mark} {verdict}", width), style=colour))
     for note in notes:
-        console.print(Text(_hanging(f"note: {note}", width), style="yellow"))
+        console.print(Text(_hanging(Message("note: ", note), width), style="yellow"))
 
 
 def _hanging(text: str, width: int) -> str:

@@ -247,5 +247,6 @@ MENTIONS: Mapping[str, str | None] = {
     "more steps": "allow more by --max-iter",
     "seed": "--seed",
     "start": "--start FILE",
+    "warm_start": None,
 }
 """How the command line says what has no value of its own, or is a piece of advice with words of its own."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from suffice.errors import ArgumentError, Remedy, Text, require_number, require_whole, shown
+from suffice.errors import ArgumentError, Mention, Remedy, Text, require_number, require_whole, shown
 from suffice.learn.chain import check, follower_of, needs, objective_of, refuses, solution_of, start_of
 from suffice.learn.chain_batches import Batches, TrainingBatch, batches_of
 from suffice.learn.method import Method, Problem, Solution
@@ -45,13 +45,19 @@ WORDS = Text(
     "The method is approximate: it steps by small batches, and its weights lie near the optimum, not at it. For the "
     "optimum use ",
     Remedy("method", "lbfgs"),
-    ", or 'owlqn' if c1 > 0, from these weights as 'init'.",
+    ", or 'owlqn' if c1 > 0",
+    Mention("from these weights", ", from these weights as 'init'"),
+    ".",
 )
 ADVICE = {
-    Stop.LEVEL: (
-        "The loss hardly falls from epoch to epoch; a smaller 'fall' goes on, and an exact method is faster from here."
+    Stop.LEVEL: Text(
+        "The loss hardly falls from epoch to epoch; ",
+        Mention("exact from here", "a smaller 'fall' goes on, and an exact method is faster from here"),
+        ".",
     ),
-    Stop.OUT_OF_STEPS: "The loss was still falling; allow more epochs by 'max_iter'.",
+    Stop.OUT_OF_STEPS: Text(
+        "The loss was still falling; allow more epochs by ", Mention("max_iter epochs", "'max_iter'"), "."
+    ),
 }
 """What to try where these searches end early."""
 

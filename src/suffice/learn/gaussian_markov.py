@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data.schema import Schema
-from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, made, shown, the_argument
+from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, Text, made, shown, the_argument
 from suffice.graph.undirected import chordless_cycle
 from suffice.learn.gaussian_steps import GaussianPoint, nats_left, newton_steps, scaling_steps
 from suffice.learn.method import Method, Problem, Solution, Step
@@ -195,8 +195,11 @@ class _Path:
                 "combinations of others.",
             )
         return (
-            f"Stopped after {len(self.trace)} of at most {problem.max_iter} steps {end}. Raise max_iter; with fewer "
-            "rows than variables the estimate may not exist.",
+            Text(
+                f"Stopped after {len(self.trace)} of at most {problem.max_iter} steps {end}. Raise ",
+                Mention("max_iter", "max_iter"),
+                "; with fewer rows than variables the estimate may not exist.",
+            ),
         )
 
 

@@ -20,11 +20,11 @@ from suffice.data.sequence_positions import PositionTable
 from suffice.data.variable import Variable
 from suffice.data.window_templates import Templates
 from suffice.engines.parts import Parts, workers_of
-from suffice.errors import ArgumentError, DataError, Mention, Text, require_whole, shown
+from suffice.errors import ArgumentError, DataError, Mention, Part, Text, require_whole, shown
 from suffice.fitting import fit as fit_structure
 from suffice.io.chain_file import Proof, load_chain, save_chain
 from suffice.models.chain_model import ChainModel
-from suffice.optimise.outcome import Stop
+from suffice.optimise.outcome import MORE_STEPS, Stop
 from suffice.priors.elastic import elastic
 from suffice.progress import Display
 from suffice.result.chain_weights import TopWeights, state_dict, state_table, transition_dict, transition_table
@@ -45,7 +45,7 @@ from suffice.sklearn.sequence_inputs import (
     sequence_weights,
 )
 from suffice.sklearn.sequence_keywords import KeywordError, require_none
-from suffice.sklearn.words import reworded
+from suffice.sklearn.words import advised
 from suffice.structures.label_chain import LabelChain
 from suffice.text import plural
 from suffice.types import Array, Floats, PathLike
@@ -53,20 +53,15 @@ from suffice.values import Label
 
 LEARNT = ("model_", "fit_", "classes_", "_proof")
 DERIVED = ("state_features_", "transition_features_")
-WORDS = {
-    "allow more steps, or start from this point": (
-        Text("allow more by ", Mention("max_iter", "max_iter=…"), ", or go on from these weights by warm_start=True")
-    ),
-    "try a larger tolerance or another method": "try a larger tol or another method",
-    ", from these weights as 'init'": ", from these weights by warm_start=True",
-    "a smaller 'fall' goes on, and an exact method is faster from here": (
-        "an exact method is faster from here, by warm_start=True"
-    ),
-    "epochs by 'max_iter'": Text(
-        "epochs by ", Mention("max_iter", "max_iter=…"), ", or go on from these weights by warm_start=True"
-    ),
+GO_ON = Mention("warm_start", ", or go on from these weights by warm_start=True")
+WORDS: dict[str, Part] = {
+    "exact from here": Text("an exact method is faster from here", Mention("warm_start", ", by warm_start=True")),
+    "from these weights": Mention("warm_start", ", from these weights by warm_start=True"),
+    "larger tolerance": "try a larger tol or another method",
+    "max_iter epochs": Text(Mention("max_iter", "max_iter=…"), GO_ON),
+    "more steps": Text(MORE_STEPS, GO_ON),
 }
-"""What notes say, whose advice is for `suffice.fit`, in the parameters of a shell."""
+"""Advice of notes, which is for `suffice.fit`, in the parameters of a shell."""
 
 
 class SequenceShell(BaseEstimator):
@@ -189,7 +184,7 @@ class SequenceShell(BaseEstimator):
             progress=self.progress,
             options=options,
         )
-        found = reworded(found, WORDS)
+        found = advised(found, WORDS)
         if idle := self._idle(found.model):
             found = replace(found, notes=(*found.notes, Note("estimate", idle)))
             warnings.warn(idle, UserWarning, stacklevel=2)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-from suffice.errors import EstimationError, Remedy, SufficeError, Text
+from suffice.errors import EstimationError, Made, Mention, Part, Passed, Remedy, SufficeError, Text
 from suffice.result.fit import Fit
 from suffice.sklearn.cases import Cases
 
@@ -40,6 +40,16 @@ def reworded(fit: Fit, words: Mapping[str, str]) -> Fit:
     """Return the fit with phrases replaced in its notes."""
     notes = tuple(replace(note, text=_said(note.text, words)) for note in fit.notes)
     return fit if notes == fit.notes else replace(fit, notes=notes)
+
+
+def advised(fit: Fit, words: Mapping[str, Part]) -> Fit:
+    """Return the fit with pieces of advice in its notes as a shell says them; other pieces stay what they are."""
+
+    def say(part: Remedy | Passed | Mention | Made) -> Part:
+        return words.get(part.what, part) if isinstance(part, Mention) else part
+
+    texts = [note.text.change(say) if isinstance(note.text, Text) else note.text for note in fit.notes]
+    return replace(fit, notes=tuple(replace(note, text=text) for note, text in zip(fit.notes, texts, strict=True)))
 
 
 def _said(message: str, words: Mapping[str, str]) -> str:
