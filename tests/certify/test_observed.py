@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import suffice as sf
 from suffice.certify.claim import Claim
-from suffice.certify.observed_discrete import ExaminedNetwork, measured
+from suffice.certify.observed_discrete import ExaminedNetwork, _close_rows, measured
 from suffice.certify.observed_rows import ObservedCodes, ObservedRows
 from suffice.data.stream import KEEP
 from suffice.data.table import open_table
@@ -299,6 +299,48 @@ def test_noisy_or_nodes_are_judged_by_their_strengths() -> None:
         off = dataclasses.replace(cpd, leak=cpd.leak + leak, strengths=cpd.strengths + by)
         model = sf.BayesianNetwork(dag, {"A": fit.model.cpd("A"), "B": fit.model.cpd("B"), "C": off})
         assert "node 'C', the strength of" in certify(claimed(fit, data, model=model)).worst
+
+
+def test_slopes_of_noisy_or_strengths_are_those_of_the_likelihood() -> None:
+    """Slopes are per row, to −log(1 − strength), of every state of a parent but the first."""
+    chance = np.random.default_rng(5)
+    a, b = chance.integers(0, 3, 400), chance.integers(0, 2, 400)
+    c = chance.random(400) < 1 - 0.6 ** (a == 1) * 0.3 ** (a == 2) * 0.7**b
+    states = {"A": np.array(["l", "m", "h"])[a], "B": b, "C": np.array(["n", "y"])[c.astype(int)]}
+    data = {
+        name: [None if chance.random() < 0.2 else value for value in values.tolist()] for name, values in states.items()
+    }
+    dag = sf.DAG("A -> C; B -> C", kinds={"C": {"kind": "noisy_or", "leak": False}})
+    fit = sf.fit(dag, {name: values.tolist() for name, values in states.items()}, schema={"A": ["l", "m", "h"]})
+    cpd, h, names = fit.model.cpd("C"), 1e-6, ("A='m'", "A='h'", "B=1")
+
+    def moved_by(step: np.ndarray[Any, Any]) -> sf.BayesianNetwork:
+        off = dataclasses.replace(cpd, strengths=1 - (1 - cpd.strengths) * np.exp(-step))
+        return sf.BayesianNetwork(dag, {"A": fit.model.cpd("A"), "B": fit.model.cpd("B"), "C": off})
+
+    def height(step: np.ndarray[Any, Any]) -> float:
+        return float(moved_by(step).log_prob(data, missing="marginalise").sum())
+
+    seen = set()
+    for _ in range(12):
+        step = chance.uniform(0.0, 0.5, 3)
+        slopes = np.array([height(step + h * unit) - height(step - h * unit) for unit in np.eye(3)]) / (2 * h * 400)
+        largest = int(np.argmax(np.abs(slopes)))
+        found = measured(claim_of(moved_by(step), data))
+        assert found.worst == f"node 'C', the strength of {names[largest]}"
+        assert found.residual == pytest.approx(abs(slopes[largest]), rel=1e-4)
+        seen.add(names[largest])
+    assert seen >= {"A='m'", "B=1"}
+
+
+def test_rows_of_a_table_that_are_close_are_found_whatever_their_order() -> None:
+    chance = np.random.default_rng(2)
+    kept = chance.dirichlet(np.ones(3), size=40)
+    which = np.concatenate([np.arange(40), chance.integers(0, 30, 20)])
+    chance.shuffle(which)
+    wanted = [np.flatnonzero(which == one).tolist() for one in dict.fromkeys(which.tolist())]
+    found = [group.tolist() for group in _close_rows(kept[which])]
+    assert found == [group for group in wanted if len(group) > 1]
 
 
 def test_a_zero_with_which_the_likelihood_would_rise_is_noticed() -> None:

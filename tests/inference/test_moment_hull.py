@@ -362,6 +362,17 @@ def test_a_fit_that_approaches_the_boundary_proves_nothing(rare: float) -> None:
     assert not interior_proof(mean, covariance, [1 / 3, 1 / 3], spread, rank=2)
 
 
+def test_a_covariance_as_small_as_rounding_error_proves_nothing() -> None:
+    """A gap of rounding error could then be a step beyond the boundary."""
+    assert interior_proof([0.5], [[1e-12]], [0.5], [1.0])
+    assert not interior_proof([0.5], [[1e-14]], [0.5], [1.0])
+
+
+def test_features_without_variation_prove_just_their_own_value() -> None:
+    assert interior_proof([0.5], [[0.0]], [0.5], [1.0], rank=0, tol=0.0)
+    assert not interior_proof([0.5], [[0.0]], [0.5 + 1e-15], [1.0], rank=0, tol=0.0)
+
+
 def test_proof_with_dependent_and_constant_features() -> None:
     features = np.column_stack([np.eye(3), np.full(3, 7.0)])
     mean, covariance, spread = moments(features, np.array([1.0, 2.0, 3.0]))

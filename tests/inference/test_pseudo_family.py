@@ -259,6 +259,16 @@ def answers(family: PseudoFamily, w: Floats) -> list[Any]:
     return [point.log_z, point.expected, point.curvature(w), family.sensitivity(w), family.variability(w)]
 
 
+def test_ranges_of_rows_hold_all_rows_and_their_results_fit_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pseudo_family, "PART_STEPS", 1)
+    monkeypatch.setattr(pseudo_family, "MATRIX_CELLS", 1000)
+    family, _ = large()
+    for cells, most in ((1, 16), (100, 10), (300, 3), (2000, 1)):
+        ranges = family.ranges(cells)
+        assert len(ranges) == most
+        assert [row for part in ranges for row in range(*part)] == list(range(len(family.rows[1])))
+
+
 def test_results_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pseudo_family, "PART_STEPS", 500)
     family, w = large()

@@ -333,6 +333,18 @@ def test_columns_shifted_by_a_million_have_the_same_slopes_and_a_certificate(pri
     np.testing.assert_allclose(p[0], p[1], atol=1e-6)
 
 
+def test_columns_that_vary_little_far_from_zero_are_fitted() -> None:
+    """A spread of 10⁻¹¹ of the mean is still a thousand times what rounding makes of a constant."""
+    x, y = rows(8, 300, 2, 3)
+    x = np.round(x * 2**13) / 2**13  # so that columns far from zero hold the same numbers
+    far = 2.0**20 + x * 2.0**-17
+    assert ((far - 2.0**20) * 2.0**17 == x).all()
+    here, there = (sf.fit(structure(2), as_data(z, y), tol=1e-8) for z in (x, far))
+    assert there.certificate.ok, there.certificate.verdict
+    assert there.log_likelihood == pytest.approx(here.log_likelihood, rel=1e-9)
+    np.testing.assert_allclose(there.model.weights * 2.0**-17, here.model.weights, rtol=1e-4, atol=1e-6)
+
+
 def test_columns_of_any_scale_are_fitted() -> None:
     x, y = rows(9, 200, 3, 2)
     scales = np.array([1e-9, 1.0, 1e9])
