@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 import typer
 from tests import test_errors  # noqa: F401  fills the catalogue
+from tests.command_line import bad, good
 from tests.error_catalogue import CATALOGUE, Entry, World
 from tests.remedy_replay import Called, is_the_same, recorded, refuses, replayed, taking
+from typer.core import TyperGroup
 
 import suffice as sf
 from suffice.cli.app import app
-from suffice.cli.remedies import option_of
-from suffice.errors import Remedy
+from suffice.cli.remedies import ELSEWHERE, Scope, option_of
+from suffice.errors import Also, Part, Remedy
 
 BY_HAND = "What the error is about was made by hand, so that no call takes the argument."
 BROKEN = "The test breaks the search itself."
@@ -41,13 +43,21 @@ NOT_APPLIED = {
 """Entries whose remedies cannot be applied, and why."""
 
 
-def commands(group: Any) -> Iterator[Any]:
-    for command in getattr(group, "commands", {}).values():
-        yield command
-        yield from commands(command)
+def scopes(group: Any, path: str = "suffice") -> Iterator[Scope]:
+    """Yield what the errors of each command may name."""
+    for name, command in group.commands.items():
+        if isinstance(command, TyperGroup):
+            yield from scopes(command, f"{path} {name}")
+        else:
+            yield Scope.of_command(command, group.commands.get("fit"), path)
 
 
-OPTIONS = {name for each in commands(typer.main.get_command(app)) for option in each.params for name in option.opts}
+def pieces(parts: tuple[Part, ...]) -> Iterator[Part]:
+    for part in parts:
+        yield from pieces(part.parts) if isinstance(part, Also) else (part,)
+
+
+SCOPES = list(scopes(typer.main.get_command(app)))
 
 
 def failed(case: Entry, folder: Path) -> tuple[sf.SufficeError, list[Called]]:
@@ -77,11 +87,16 @@ def test_remedies_are_data_that_help_and_options_that_exist(case: Entry, tmp_pat
     error, calls = failed(case, tmp_path)
     for remedy in error.remedies:
         assert str(remedy) in str(error)
-        named = re.findall(r"(?<!\S)--[a-z][a-z0-9-]*", str(option_of(remedy)))
-        assert set(named) <= OPTIONS, remedy
     twin = pickle.loads(pickle.dumps(error.message))
     assert twin == error.message
     assert getattr(twin, "parts", ()) == getattr(error.message, "parts", ())
+    for part in pieces(getattr(twin, "parts", ())):
+        if not isinstance(part, str | Also) and getattr(part, "what", "") not in ELSEWHERE:
+            for scope in SCOPES:
+                said = option_of(part, scope)
+                named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", str(said)))
+                elsewhere = named <= scope.fitting and str(said).endswith(f" of {scope.fit}")
+                assert named <= scope.own or elsewhere, said
     if NOT_APPLIED.get(case.name) == LARGE:
         assert max(int(str(remedy.value).removesuffix("GB")) for remedy in error.remedies) > 1
         return
@@ -94,3 +109,33 @@ def test_remedies_are_data_that_help_and_options_that_exist(case: Entry, tmp_pat
 
 def test_entries_whose_remedies_are_not_applied_are_in_the_catalogue() -> None:
     assert set(NOT_APPLIED) <= {case.name for case in CATALOGUE}
+
+
+def test_commands_advise_what_they_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("A,B\nx,u\nx,\ny,v\n,v\n")
+    assert "--missing drop" in (fitted := bad("fit", "A -> B", "t.csv"))
+    assert "--missing em" in fitted
+    assert "--missing drop" in (checked := bad("check", "A -> B", "t.csv"))
+    assert "em" not in re.findall(r"--missing (\w+)", checked)
+    good("collect", "A -> B", "t.csv", "--missing", "available", "--out", "s.stats")
+    said = bad("estimate", "A -> B", "s.stats")
+    assert "--missing available" in said
+    assert "data=" not in said
+    assert "suffice fit STRUCTURE DATA --missing em" in said
+
+
+def test_commands_say_whose_options_they_advise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows: dict[str, Any] = {"A": ["x", "x"], "B": ["u", "u"]}
+    schema: dict[str, Any] = {"A": ["x", "y"], "B": ["u", "v"]}
+    fit = sf.fit(sf.DAG("A -> B"), rows, schema=schema, fixed={"A": [0.5, 0.5]}, unseen_parents="nan")
+    sf.write(fit.model, "m.json")
+    assert "--unseen-parents uniform of suffice fit" in bad("query", "m.json", "B")
+    before = sf.config().memory
+    try:
+        sf.config(memory=1)
+        Path("t.csv").write_text("A,B\nx,u\ny,v\n")
+        assert "in Python, sf.config(memory='1GB')" in bad("fit", "A -> B", "t.csv")
+    finally:
+        sf.config(memory=before)

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from suffice.data.schema import SchemaLike
 from suffice.data.table import Weights
-from suffice.errors import ArgumentError, Mention, Remedy, Text
+from suffice.errors import ArgumentError, Mention, Remedy, Text, also
 from suffice.families.choice import choose, methods_for
 from suffice.learn.method import Method
 from suffice.opening import EM, open_source
@@ -262,7 +262,7 @@ def estimate(
         instead = "" if certify == "data" or not chosen.instead else f" {chosen.instead}"
         raise ArgumentError(
             f"The {'certificate' if certify == 'data' else 'method'} needs the data itself; pass ",
-            Mention("data", "data=…"),
+            Mention("data of a fit", "data=…"),
             f".{instead}",
         )
     return cast(F, finish(structure, statistics, source, name, chosen, watch, settings))
@@ -272,20 +272,20 @@ def _require_whole_rows(structure: Structure, statistics: Statistics, method: Me
     """Refuse to take the statistics of rows with gaps for those of complete ones."""
     learns = structure.reads_rows and any(one.incomplete for one in methods_for(structure).values())
     if learns and not method.incomplete and lack_rows(statistics):
-        available = structure.learns_available
-        families = (
-            Text(Remedy("missing", AVAILABLE), ", which learns each family from the rows that have it, or ")
-            if available
-            else ""
-        )
-        raise ArgumentError(
-            "The statistics are of rows that lack values. As they were collected, pass here, too: ",
-            families,
-            Remedy("missing", EM),
-            " and ",
-            Mention("data", "data=…"),
-            f"; or fit the data at once: sf.fit(structure, data, missing={EM!r}).",
-        )
+        observed = Text(Remedy("missing", EM), " and ", Mention("data beside", "data=…"))
+        at_once = Mention("fit by em", f"sf.fit(structure, data, missing={EM!r})")
+        if structure.learns_available:
+            what = Text(
+                "As they were collected, pass here, too: ",
+                Remedy("missing", AVAILABLE),
+                ", which learns each family from the rows that have it",
+                also(", or ", *observed.parts),
+                "; or fit the data at once: ",
+                at_once,
+            )
+        else:
+            what = Text("Fit the data at once: ", at_once, also(", or pass ", *observed.parts))
+        raise ArgumentError("The statistics are of rows that lack values. ", what, ".")
 
 
 def _require_policy(missing: str, name: str, method: Method) -> None:

@@ -25,8 +25,10 @@ from suffice.cli.query import query
 from suffice.cli.report import report
 from suffice.cli.sample import sample
 from suffice.cli.score import score
+from suffice.cli.shared import Commands
 
 app = typer.Typer(
+    cls=Commands,
     name="suffice",
     help="Learn the parameters of probabilistic graphical models whose structure is known, with a proof on every fit.",
     no_args_is_help=True,

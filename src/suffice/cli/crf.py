@@ -8,8 +8,10 @@ from suffice.cli.crf_eval import evaluate
 from suffice.cli.crf_fit import fit
 from suffice.cli.crf_show import show
 from suffice.cli.crf_tag import tag
+from suffice.cli.shared import Commands
 
 crf = typer.Typer(
+    cls=Commands,
     name="crf",
     help=(
         "Learn to label the tokens of sentences, and label those of others. The exit code is 0 when all went well, 1 "

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Protocol
 
 from suffice.errors import Made, Mention, Part, Passed, Remedy, Value, is_number, worded
 
@@ -24,8 +27,62 @@ PRIORS = {
 CLASSIFIED = ("categorical", "bernoulli", "gaussian", "tied_gaussian", "multinomial")
 
 
-def option_of(part: Remedy | Passed | Mention | Made) -> Part | None:
-    """Return how the command line says a part; what only Python has, it says to be Python's.
+class Option(Protocol):
+    """A parameter of a command, and how it is written."""
+
+    opts: list[str]
+
+
+class Command(Protocol):
+    """A command, and its parameters."""
+
+    @property
+    def params(self) -> Sequence[Option]:
+        """Its arguments and options."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The options that an error may name: those of the command that runs, and those of the command that fits.
+
+    Attributes
+    ----------
+    own : set of str
+        Options of the command.
+    fitting : set of str
+        Options of the command of the same group that fits: ``suffice fit`` beside ``suffice query``.
+    fit : str
+        What that command is called.
+    """
+
+    own: frozenset[str]
+    fitting: frozenset[str] = frozenset()
+    fit: str = ""
+
+    @classmethod
+    def of_command(cls, command: Command, fit: Command | None = None, path: str = "suffice") -> Scope:
+        """Return the scope of a command beside the one that fits, in a group that is called ``path``."""
+        return cls(_options(command), frozenset() if fit is None else _options(fit), f"{path} fit")
+
+    def say(self, said: str, options: frozenset[str], of_fits: bool) -> str | None:
+        """Return what names these options, with the command that has them; None where none has them all."""
+        if options <= self.own:
+            return said
+        return f"{said} of {self.fit}" if of_fits and options <= self.fitting else None
+
+
+CURRENT: ContextVar[Scope | None] = ContextVar("CURRENT", default=None)
+"""The scope of the command that runs."""
+
+
+def _options(command: Command) -> frozenset[str]:
+    return frozenset(name for option in command.params for name in option.opts)
+
+
+def option_of(part: Remedy | Passed | Mention | Made, scope: Scope | None = None) -> Part | None:
+    """Return how a command says a part; what it has no option for, it says to be Python's.
+
+    Without a scope it is that of the command that runs, if one does.
 
     >>> option_of(Remedy("missing", "drop", "to leave out incomplete rows"))
     '--missing drop to leave out incomplete rows'
@@ -33,7 +90,23 @@ def option_of(part: Remedy | Passed | Mention | Made) -> Part | None:
     ("--continuous 'age'", '--prior bdeu:10')
     >>> option_of(Remedy("fixed", {"A": [0.5]}))
     "in Python, fixed={'A': [0.5]}"
+    >>> query = Scope(frozenset({"--given"}), frozenset({"--unseen-parents"}), "suffice fit")
+    >>> option_of(Remedy("unseen_parents", "uniform"), query), option_of(Remedy("tol", 0.1), query)
+    ('--unseen-parents uniform of suffice fit', 'in Python, tol=0.1')
     """
+    scope = scope or CURRENT.get()
+    said = _said(part)
+    if scope is None or not isinstance(said, str):
+        return said
+    found = scope.say(said, _options_of(part), _names(part) <= OF_FITS)
+    if found is not None:
+        return found
+    if isinstance(part, Remedy) and part.argument == "kinds":
+        return f"kinds = {_entry(part.value)} in a structure file"
+    return part if isinstance(part, Mention) else f"in Python, {part}"
+
+
+def _said(part: Remedy | Passed | Mention | Made) -> Part | None:
     if isinstance(part, Made):
         return f"--prior {_prior(part)}"
     if isinstance(part, Mention):
@@ -43,6 +116,38 @@ def option_of(part: Remedy | Passed | Mention | Made) -> Part | None:
         return _option(part)
     others = " with " * bool(part.beside) + " ".join(_option(Passed(name, value)) for name, value in part.beside)
     return f"{_option(part)}{others} {part.why}".rstrip()
+
+
+def _names(part: Remedy | Passed | Mention | Made) -> set[str]:
+    """Return the arguments that a part is about."""
+    if isinstance(part, Made):
+        return {"prior"}
+    if isinstance(part, Mention):
+        return {part.what}
+    return {part.argument} | ({name for name, _ in part.beside} if isinstance(part, Remedy) else set())
+
+
+def _options_of(part: Remedy | Passed | Mention | Made) -> frozenset[str]:
+    """Return the options that the command line's words for a part name."""
+    if isinstance(part, Mention):
+        said = NAMES[part.what] if part.kind == "subject" and part.what in NAMES else MENTIONS.get(part.what)
+        return frozenset(re.findall(r"--[a-z][a-z0-9-]*", said or "")) if part.what not in ELSEWHERE else frozenset()
+    if isinstance(part, Made):
+        return frozenset({"--prior"})
+    given = [(part.argument, part.value), *(part.beside if isinstance(part, Remedy) else ())]
+    return frozenset().union(*(_options_for(name, value) for name, value in given))
+
+
+def _options_for(name: str, value: Value) -> frozenset[str]:
+    if name == "schema":
+        assert isinstance(value, Mapping)
+        return frozenset(f"--{kind.name if isinstance(kind, Made) else 'categorical'}" for kind in value.values())
+    if name == "kinds":
+        assert isinstance(value, Mapping)
+        return frozenset({"--kind"}) if all(kind in CLASSIFIED for kind in value.values()) else frozenset()
+    if name in IN_FORMS:
+        return frozenset({IN_FORMS[name]})
+    return frozenset({NAMES[name]}) if name in NAMES else frozenset()
 
 
 def _option(part: Remedy | Passed) -> str:
@@ -129,6 +234,13 @@ def _separator(value: Value) -> str:
     return f"--separator {'tab' if value == chr(9) else repr(value)}"
 
 
+OF_FITS = {
+    *("prior", "point", "unseen_parents", "class_prior", "smoothing", "kinds", "schema", "covariance", "bayes"),
+    *("shrinkage", "towards", "divisor", "penalty", "c1", "c2", "transitions", "min_freq", "binarize"),
+}
+"""Arguments of fits, which errors of other commands advise, too."""
+ELSEWHERE = ("unknown state", "fit by em")
+"""Pieces of advice on what was done before, by another command."""
 ENTRIES = ("initial", "id", "variable")
 """Arguments that are entries of a structure file."""
 NAMES = {
@@ -139,12 +251,14 @@ NAMES = {
     "c1": "--c1",
     "c2": "--c2",
     "certify": "--certify",
+    "checkpoint": "--checkpoint",
     "class_prior": "--class-prior",
     "covariance": "--covariance",
     "divisor": "--divisor",
     "draws": "--draws",
     "encoding": "--encoding",
     "folds": "--folds",
+    "given": "--given",
     "graph": "--graph",
     "impossible": "--impossible",
     "init": "--init",
@@ -181,6 +295,7 @@ NAMES = {
     "transitions": "--transitions",
     "unknown_states": "--unknown-states",
     "unseen_parents": "--unseen-parents",
+    "weights": "--weights",
 }
 """The option of an argument."""
 FORMS: Mapping[str, Callable[[Value], str]] = {
@@ -199,6 +314,16 @@ FORMS: Mapping[str, Callable[[Value], str]] = {
     "separator": _separator,
 }
 """How the value of an argument is written, where it is not one word behind the option."""
+IN_FORMS = {
+    "bayes": "--bayes",
+    "folds": "--folds",
+    "na_values": "--na",
+    "options": "--option",
+    "penalty": "--penalty",
+    "prior": "--prior",
+    "separator": "--separator",
+}
+"""The option of what has a form of its own."""
 MENTIONS: Mapping[str, str | None] = {
     "feature": None,
     "score()": None,
@@ -209,6 +334,9 @@ MENTIONS: Mapping[str, str | None] = {
     "Those of parameters": "In Python, those of parameters are in",
     "declare": "Declare them by --categorical COL=a,b",
     "declare them": "declare them by --categorical COL=a,b",
+    "data beside": None,
+    "data of a fit": "it to suffice fit",
+    "fit by em": "suffice fit STRUCTURE DATA --missing em",
     "given": "--given COL=…",
     "given=": "--given",
     "id": 'id = "…" in a structure file',

@@ -14,8 +14,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
+from typer.core import TyperGroup
 
-from suffice.cli.remedies import option_of
+from suffice.cli.remedies import CURRENT, Scope, option_of
 from suffice.errors import ArgumentError, Change, FileAccessError, SufficeError
 from suffice.text import visible
 
@@ -120,6 +121,25 @@ KeepOption = Annotated[
     ),
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
+
+
+class Commands(TyperGroup):
+    """A group of commands that notes which of them runs, so that errors name its options."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        before = CURRENT.set(None)
+        try:
+            return super().invoke(ctx)
+        finally:
+            CURRENT.reset(before)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find a command, and note it."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            CURRENT.set(Scope.of_command(command, self.commands.get("fit"), ctx.command_path))
+        return name, command, rest
 
 
 @contextmanager

@@ -262,7 +262,7 @@ def _of_all(fit: Fit, problem: Problem) -> tuple[FeatureMatching, WeightFamily, 
         raise EstimationError(
             "Standard errors come from the covariance of the features, which needs exact expectations, and these are "
             "out of reach. ",
-            error.message,
+            str(error),
             " What remains is ",
             Remedy("method", "pseudo_likelihood"),
             ", whose standard errors need no more than the rows; the weights alone are fit.model.weights.",
