@@ -118,6 +118,11 @@ def the_argument(name: str, place: str = "argument") -> Mention:
     return Mention(name, f"The {name!r} {place}", "subject")
 
 
+def at_row(row: int) -> Mention:
+    """Return the place of a row of the table that was passed; errors of a query's answer leave it out."""
+    return Mention("row", f", row {row}")
+
+
 @dataclass(frozen=True)
 class Also:
     """Parts that are left out where the front end has no words for one of them."""

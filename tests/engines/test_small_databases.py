@@ -241,3 +241,11 @@ def test_views_schemas_and_cases_are_found_in_the_file_of_a_database(tmp_path):
         with pytest.raises(sf.DataError, match="close that connection"):
             sf.collect(dag, path)
         held.execute("SELECT 1")
+
+
+def test_an_unknown_state_is_refused_without_a_row_of_the_answer_and_with_its_remedy():
+    frame = pd.DataFrame({"a": ["x", "x", "z"], "w": [1, 2, 3]})
+    for how in ({}, {"weights": "w"}):
+        with pytest.raises(sf.DataError, match=r"^Column 'a': state 'z' is not one of \['x', 'y'\]") as caught:
+            sf.collect(sf.DAG("a"), relation(frame), schema={"a": ["x", "y"]}, **how)
+        assert [remedy.argument for remedy in caught.value.remedies] == ["unknown_states"]

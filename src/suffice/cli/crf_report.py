@@ -99,7 +99,7 @@ def fit_facts(tagger: Tagger, sentences: Sentences, seconds: float) -> list[tupl
     rows = [
         *chain_facts(fit.model),
         ("data", sentences.said()),
-        ("penalty", "none" if fit.prior is None else fit.prior.describe().removeprefix("penalty ")),
+        ("penalty", "none" if fit.prior is None else fit.prior.formula),
         ("loss", f"{fixed(loss_of(fit))} after {plural(len(fit.trace), 'step')} of {fit.method}"),
     ]
     if fit.prior is not None:
@@ -156,7 +156,7 @@ def show_document(file: ChainFile, tables: Mapping[str, TopWeights]) -> Document
 def _penalty(prior: Elastic | None) -> Document:
     """Return the numbers of a penalty, and how it is said."""
     c1, c2 = (0.0, 0.0) if prior is None else (prior.c1, prior.c2)
-    said = prior.describe().removeprefix("penalty ") if prior is not None and (c1 or c2) else "none"
+    said = prior.formula if prior is not None and (c1 or c2) else "none"
     return {"c1": c1, "c2": c2, "penalty": said}
 
 

@@ -24,7 +24,7 @@ from suffice.data.float_kinds import FRACTION, SAMPLE_ROWS, Trait, traits_of
 from suffice.data.raw import ArrowColumn, RawColumn, is_number
 from suffice.data.schema import Declaration
 from suffice.data.variable import Variable, sort_labels
-from suffice.errors import DataError, Mention, Remedy, SchemaError, Text, listing, made, suggestion
+from suffice.errors import DataError, Mention, Remedy, SchemaError, Text, at_row, listing, made, suggestion
 from suffice.text import plural
 from suffice.types import Array, Codes
 from suffice.values import Label
@@ -95,8 +95,9 @@ def unknown_state(variable: Variable, label: object, row: int, has_policy: bool)
         Mention("unknown state", "Add it to the schema"), ", or pass ", Remedy("unknown_states", "missing"), "."
     )
     return DataError(
-        f"Column {variable.name!r}, row {row + 1}: state {label!r} is not one of {listing(variable.labels)}."
-        f"{suggestion(label, variable.labels)} ",
+        f"Column {variable.name!r}",
+        at_row(row + 1),
+        f": state {label!r} is not one of {listing(variable.labels)}.{suggestion(label, variable.labels)} ",
         policy if has_policy else "Correct it, or fit the model with it among the states.",
     )
 
@@ -204,8 +205,9 @@ class ColumnEncoder:
         if np.isinf(values).any():
             row = int(np.argmax(np.isinf(values)))
             raise DataError(
-                f"Column {self.name!r}, row {first_row + row + 1}: {values[row]:g} is not a finite number. Correct it, "
-                "or leave the value out where it is missing."
+                f"Column {self.name!r}",
+                at_row(first_row + row + 1),
+                f": {values[row]:g} is not a finite number. Correct it, or leave the value out where it is missing.",
             )
         return above(values, self.threshold)
 

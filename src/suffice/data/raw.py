@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from suffice.errors import DataError, Remedy, made
+from suffice.errors import DataError, Remedy, at_row, made
 from suffice.types import Array, Codes
 from suffice.values import Label
 
@@ -300,8 +300,9 @@ def _plain_array(array: pa.Array) -> Array:
 def not_a_number(name: str, row: int, value: object) -> DataError:
     """Say which value of a continuous column is no number."""
     return DataError(
-        f"Column {name!r}, row {row + 1}: {value!r} is not a number, but the column is continuous. "
-        "Correct it, or declare the column discrete: ",
+        f"Column {name!r}",
+        at_row(row + 1),
+        f": {value!r} is not a number, but the column is continuous. Correct it, or declare the column discrete: ",
         Remedy("schema", {name: made("categorical")}),
         ".",
     )

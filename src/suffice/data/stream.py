@@ -16,7 +16,7 @@ from suffice.data.encode import ColumnEncoder, missing_in
 from suffice.data.float_kinds import Trait, refuse_unclear, unclear_in
 from suffice.data.raw import Batch, RawStream
 from suffice.data.schema import Declaration, Schema, declarations
-from suffice.errors import DataError, Remedy, Text
+from suffice.errors import DataError, Remedy, Text, at_row
 from suffice.text import plural
 from suffice.types import Array, Codes, Columns
 
@@ -236,8 +236,9 @@ def checked_weights(weights: Array, where: str, first_row: int = 0) -> Array:
     if bad.any():
         row = int(np.argmax(bad))
         raise DataError(
-            f"Weight {weights[row]:g} in {where}, row {first_row + row + 1}, is not a frequency. "
-            "Weights must be finite and not negative."
+            f"Weight {weights[row]:g} in {where}",
+            at_row(first_row + row + 1),
+            ", is not a frequency. Weights must be finite and not negative.",
         )
     with np.errstate(over="ignore"):
         require_exact(float(weights.sum(dtype=np.float64)), where)

@@ -9,7 +9,6 @@ DuckDB, and whatever ibis knows, understand the same questions.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -28,7 +27,7 @@ from suffice.engines.database_moments import N, W, moments_of
 from suffice.engines.database_rows import DatabaseRows, Lazy, answer_of, explained
 from suffice.engines.database_snapshot import snapshot
 from suffice.engines.spread import Opening
-from suffice.errors import DataError, SufficeError, listing
+from suffice.errors import DataError, Made, Mention, Part, Passed, Remedy, SufficeError, Text, listing
 from suffice.progress import Watch
 from suffice.stats.counts import Counts
 from suffice.stats.needs import Count, Distinct, Moment, Need
@@ -42,7 +41,6 @@ PUSHED = (Count, Distinct, Moment)
 SAME = 1e-9
 """Sums of weights that differ by less, relatively, are equal but for rounding."""
 STORE = "Store what is to be read first: CREATE TABLE … AS SELECT …."
-MARK_OF_ROW = re.compile(r", row \d+")
 
 
 @dataclass(frozen=True)
@@ -238,17 +236,26 @@ class DatabaseSource:
             is_number = kind.is_float() or kind.is_decimal()
             if is_number and name not in declared and not self.table.is_continuous(name):  # decimals without digits
                 answer = answer.set_column(place, name, answer.column(name).cast(pa.int64()))
+        own = self.policies.weights
+        weights = W if own is None or own in names else own  # errors name the column of the table itself
+        counted = answer.select([*names, W]).rename_columns([*names, weights])
         try:
-            table = open_table(
-                answer.select([*names, W]), tuple(names), schema=declared, weights=W, unknown_states="error"
-            )
-        except SufficeError as error:  # no row of the table itself, nor its column
-            told = MARK_OF_ROW.sub("", str(error)).replace(repr(W), repr(self.policies.weights))
-            raise type(error)(told) from None
+            table = open_table(counted, tuple(names), schema=declared, weights=weights, unknown_states="error")
+        except SufficeError as error:
+            raise type(error)(_without_row(error.message)) from None
         assert isinstance(table, EncodedTable)
         # States that were found are not declared ones, though the table was read by them.
         variables = tuple(settled.get(variable.name, variable) for variable in table.schema.variables)
         return replace(table, schema=Schema(variables))
+
+
+def _without_row(message: str) -> str:
+    """Return a message on the answer of a query, whose rows are none of the table."""
+
+    def kept(part: Remedy | Passed | Mention | Made) -> Part | None:
+        return None if isinstance(part, Mention) and part.what == "row" else part
+
+    return message.change(kept) if isinstance(message, Text) else message
 
 
 def _require_one_table(items: Mapping[Need, Statistic]) -> None:

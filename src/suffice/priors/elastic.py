@@ -50,8 +50,13 @@ class Elastic(Prior):
 
     def describe(self) -> str:
         """Say in a few words what the penalty is."""
+        return f"penalty {self.formula}"
+
+    @property
+    def formula(self) -> str:
+        """The penalty as it is written: ``1 ‖w‖₁ + 0.5 ‖w‖²``."""
         parts = [f"{c:g} {norm}" for c, norm in ((self.c1, "‖w‖₁"), (self.c2, "‖w‖²")) if c]
-        return f"penalty {' + '.join(parts) or '0'}"
+        return " + ".join(parts) or "0"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the penalty as JSON-able data."""
