@@ -6,9 +6,12 @@ import itertools
 import math
 import textwrap
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from suffice.text import html_table, number, plain_table, plural
+
+if TYPE_CHECKING:
+    from suffice.types import Json
 
 ROUNDING = 1e-13
 """Residuals below this are what rounding leaves of zero; their digits differ from machine to machine."""
@@ -171,7 +174,7 @@ class Certificate:
     def _repr_html_(self) -> str:
         return html_table(*self._cells(), caption=" ".join([self.verdict, *self._foot]))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the certificate as JSON-able data."""
         return asdict(self) | {"undetermined": list(self.undetermined)}
 

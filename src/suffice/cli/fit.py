@@ -207,14 +207,14 @@ def with_latent(structure: Structure, texts: list[str]) -> Structure:
             "The option --latent is for networks, cliques and features. The structure is a "
             f"{type(structure).__name__}; leave it out."
         )
-    return _changed(structure, "latent", {**structure.to_dict().get("latent", {}), **found})
+    return _changed(structure, "latent", {**dict(structure.latent), **found})
 
 
 def _takes(structure: Structure, setting: str) -> bool:
     """Whether a structure has a setting, by the record of its family."""
     from suffice.families import structure_forms
 
-    form = structure_forms().get(structure.to_dict()["type"])
+    form = structure_forms().get(str(structure.to_dict()["type"]))
     return form is not None and setting in form.takes
 
 
@@ -222,7 +222,7 @@ def _changed(structure: Structure, setting: str, value: Json) -> Structure:
     from suffice.families import structure_forms
 
     entry = structure.to_dict()
-    changed: Structure = structure_forms()[entry["type"]].read({**entry, setting: value})
+    changed: Structure = structure_forms()[str(entry["type"])].read({**entry, setting: value})
     return changed
 
 

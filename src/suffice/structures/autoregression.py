@@ -37,14 +37,14 @@ from suffice.text import in_bytes, plural
 if TYPE_CHECKING:
     from suffice.models.autoregression import AutoregressiveModel
     from suffice.result.fit import Fit
-    from suffice.types import Entry
+    from suffice.types import Entry, Json
 
 
 DIVISORS, INITIALS = ("n", "n-p"), ("given", "normal")
 
 
 @dataclass(frozen=True, init=False)
-class Autoregression(Structure["Fit[AutoregressiveModel]"]):
+class Autoregression(Structure["Fit[AutoregressiveModel, Autoregression]"]):
     """What is known of a vector autoregression y_t = c + A_1 y_{t−1} + … + A_k y_{t−k} + e_t, e_t ~ N(0, Σ).
 
     Parameters
@@ -87,7 +87,7 @@ class Autoregression(Structure["Fit[AutoregressiveModel]"]):
     def __init__(
         self,
         order: int = 1,
-        variables: Any = None,
+        variables: str | Iterable[str] | None = None,
         *,
         intercept: bool = True,
         divisor: str = "n",
@@ -265,7 +265,7 @@ class Autoregression(Structure["Fit[AutoregressiveModel]"]):
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(repr(self))}</pre>"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data."""
         return {
             "type": "Autoregression",
@@ -295,7 +295,7 @@ def _at_first(found: Moments) -> Moments:
     return Moments(found.variables, (), found.weight[code], found.mean[code], found.rest[code], found.scatter[code])
 
 
-def _checked(variables: Any) -> tuple[str, ...]:
+def _checked(variables: str | Iterable[str]) -> tuple[str, ...]:
     listed = (variables,) if isinstance(variables, str) else variables
     listed = tuple(listed) if isinstance(listed, Iterable) and not isinstance(listed, Mapping) else ()
     if not listed or not all(isinstance(name, str) and name for name in listed):

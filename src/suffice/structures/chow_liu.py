@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,9 @@ from suffice.stats.statistics import Statistics
 from suffice.structures.dependence_tree import DependenceTree
 from suffice.text import plural
 
+if TYPE_CHECKING:
+    from suffice.types import TableLike
+
 PAIRS_A_PASS = 1 << 16
 """Pairs that are counted in one pass; their tables and names then take some tens of megabytes."""
 MOST_PAIRS = 1 << 22
@@ -47,7 +50,7 @@ MOST_PAIRS = 1 << 22
 
 
 def chow_liu(
-    data: Any,
+    data: TableLike,
     variables: Iterable[str] | None = None,
     *,
     alpha: float = 0.0,
@@ -135,7 +138,7 @@ def chow_liu(
 # Arguments ----------------------------------------------------------------------------------------------------
 
 
-def _names(data: Any, variables: Iterable[str] | None, weights: Weights) -> list[str]:
+def _names(data: TableLike, variables: Iterable[str] | None, weights: Weights) -> list[str]:
     if variables is None:
         names = [name for name in open_raw(data).names if not (isinstance(weights, str) and name == weights)]
     elif isinstance(variables, str) or not isinstance(variables, Iterable):

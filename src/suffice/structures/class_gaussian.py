@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice.errors import (
     ArgumentError,
@@ -21,13 +21,13 @@ from suffice.errors import (
     the_argument,
 )
 from suffice.structures.class_columns import ClassColumns, input_names
-from suffice.structures.class_prior import ClassPrior
+from suffice.structures.class_prior import ClassPrior, ClassPriorLike
 from suffice.structures.gaussian_markov import GaussianMarkov
 
 if TYPE_CHECKING:
     from suffice.models.class_gaussian import ClassGaussianModel
     from suffice.result.fit import Fit
-    from suffice.types import Entry
+    from suffice.types import Entry, Json
 
 
 COVARIANCES = ("full", "tied", "diagonal", "tied_diagonal", "spherical", "tied_spherical", "sparse")
@@ -37,7 +37,7 @@ DIVISORS = ("n", "n-1")
 
 
 @dataclass(frozen=True, init=False)
-class ClassGaussian(ClassColumns["Fit[ClassGaussianModel]"]):
+class ClassGaussian(ClassColumns["Fit[ClassGaussianModel, ClassGaussian]"]):
     """A Bayes classifier whose inputs are normal within each class.
 
     Parameters
@@ -121,11 +121,11 @@ class ClassGaussian(ClassColumns["Fit[ClassGaussianModel]"]):
         covariance: str = "full",
         shrinkage: float | str | None = None,
         towards: str = "identity",
-        graph: Any = None,
+        graph: Iterable[object] | GaussianMarkov | None = None,
         alpha: float | None = None,
         divisor: str = "n",
         bayes: bool = False,
-        class_prior: Any = "counted",
+        class_prior: ClassPriorLike = "counted",
     ) -> None:
         names = input_names(target, inputs)
         require_choice("covariance", covariance, COVARIANCES)
@@ -210,7 +210,7 @@ class ClassGaussian(ClassColumns["Fit[ClassGaussianModel]"]):
     def __repr__(self) -> str:
         return f"ClassGaussian({str(self)!r})"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data."""
         return {
             "type": "ClassGaussian",
@@ -243,7 +243,9 @@ class ClassGaussian(ClassColumns["Fit[ClassGaussianModel]"]):
 # Arguments ----------------------------------------------------------------------------------------------------
 
 
-def _graph(graph: Any, names: tuple[str, ...], covariance: str) -> GaussianMarkov | None:
+def _graph(
+    graph: Iterable[object] | GaussianMarkov | None, names: tuple[str, ...], covariance: str
+) -> GaussianMarkov | None:
     if graph is None:
         return None
     if covariance != "sparse":
@@ -271,7 +273,7 @@ def _graph(graph: Any, names: tuple[str, ...], covariance: str) -> GaussianMarko
     return GaussianMarkov([*((name,) for name in names), *known.edges])
 
 
-def _alpha(alpha: Any, graph: GaussianMarkov | None, covariance: str) -> float | None:
+def _alpha(alpha: float | None, graph: GaussianMarkov | None, covariance: str) -> float | None:
     if alpha is None:
         if covariance == "sparse" and graph is None:
             raise ArgumentError(
@@ -293,7 +295,7 @@ def _alpha(alpha: Any, graph: GaussianMarkov | None, covariance: str) -> float |
     return float(alpha)
 
 
-def _shrinkage(shrinkage: Any, covariance: str, towards: str) -> float | str | None:
+def _shrinkage(shrinkage: float | str | None, covariance: str, towards: str) -> float | str | None:
     if shrinkage is None:
         return None
     named = isinstance(shrinkage, str) and shrinkage in INTENSITIES
@@ -321,7 +323,7 @@ def _shrinkage(shrinkage: Any, covariance: str, towards: str) -> float | str | N
     return shrinkage if named else float(shrinkage)
 
 
-def _bayes(bayes: Any, covariance: str, shrinkage: Any, divisor: str) -> bool:
+def _bayes(bayes: bool, covariance: str, shrinkage: float | str | None, divisor: str) -> bool:
     if not isinstance(bayes, bool):
         raise ArgumentError(f"The 'bayes' argument must be True or False. Got {shown(bayes)} instead.")
     if bayes and (covariance == "sparse" or shrinkage is not None or divisor != "n"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,10 @@ from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, is_n
 from suffice.values import Label
 
 if TYPE_CHECKING:
-    from suffice.types import Array, Entry
+    from suffice.types import Array, Entry, Json
 
+ClassPriorLike: TypeAlias = "ClassPrior | str | float | Mapping[Label, float]"
+"""What says how probabilities of classes are learnt, or gives them."""
 NEAR_ONE = 1e-9
 ROUNDINGS = 8
 """Probabilities in fewer digits than a float has may miss one by so many of their roundings."""
@@ -50,7 +52,7 @@ class ClassPrior:
     given: tuple[tuple[Label, float], ...] = ()
 
     @classmethod
-    def of(cls, spec: Any) -> ClassPrior:
+    def of(cls, spec: object) -> ClassPrior:
         """Read ``"counted"``, ``"uniform"``, a pseudo-count of every class, or a mapping from classes to π."""
         if isinstance(spec, ClassPrior):
             return spec
@@ -102,7 +104,7 @@ class ClassPrior:
         """Return how many of the probabilities are learnt."""
         return max(target.n_states - 1, 0) if self.kind in ("counted", "smoothed") else 0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the choice as JSON-able data."""
         return {"kind": self.kind, "pseudo": self.pseudo, "given": [list(pair) for pair in self.given]}
 
@@ -113,7 +115,7 @@ class ClassPrior:
         return cls(str(entry["kind"]), float(entry["pseudo"]), given)
 
 
-def _proper(spec: Mapping[Any, Any]) -> tuple[tuple[Label, float], ...]:
+def _proper(spec: Mapping[Label, float]) -> tuple[tuple[Label, float], ...]:
     for label, p in spec.items():
         if not is_number(p) or not 0 <= p <= 1:
             raise ArgumentError(
@@ -127,7 +129,7 @@ def _proper(spec: Mapping[Any, Any]) -> tuple[tuple[Label, float], ...]:
     return tuple((label, float(p) / scale) for label, p in spec.items())
 
 
-def _slack(probabilities: Iterable[Any]) -> float:
+def _slack(probabilities: Iterable[object]) -> float:
     """Return how far from one a sum of probabilities may be: a float32, for instance, has 7 digits."""
     steps = [float(np.finfo(p.dtype).eps) for p in probabilities if isinstance(p, np.floating)]
     return max(NEAR_ONE, ROUNDINGS * max(steps, default=0.0))

@@ -29,7 +29,7 @@ from suffice.text import shorten
 
 if TYPE_CHECKING:
     from suffice.result.family_fits import CliquesFit
-    from suffice.types import Entry
+    from suffice.types import Entry, Json
 
 
 MAX_TERMS = 100_000
@@ -287,7 +287,7 @@ class Cliques(Structure["CliquesFit"]):
         graph.add_edges_from(self.edges)
         return graph
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data."""
         return {
             "type": "Cliques",

@@ -27,7 +27,7 @@ from suffice.text import html_folded, html_text, plural
 
 if TYPE_CHECKING:
     from suffice.result.family_fits import NetworkFit
-    from suffice.types import Entry
+    from suffice.types import Entry, Json
 
 
 SHOWN_LINES = 60
@@ -232,7 +232,7 @@ class DAG(Structure["NetworkFit"]):
         graph.add_edges_from(self.edges)
         return graph
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data."""
         return {
             "type": "DAG",

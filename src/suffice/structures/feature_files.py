@@ -22,6 +22,7 @@ from suffice.structures.feature_functions import feature, windows
 from suffice.structures.feature_products import indicator, indicators, product
 from suffice.structures.feature_rules import Feature, Listed, Term
 from suffice.structures.feature_spec import FeatureSpec, discrete, scope_of
+from suffice.types import Json
 
 Entry = Mapping[str, Any]
 
@@ -54,9 +55,9 @@ class TabulatedSpec(FeatureSpec):
                 )
         return (Feature(self.name, tuple(Term(scope, rule) for scope, rule in self.terms)),)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the tables."""
-        terms = [
+        terms: list[Json] = [
             {"scope": list(scope), "sizes": list(r.sizes), "places": list(r.places), "values": list(r.values)}
             for scope, r in self.terms
         ]

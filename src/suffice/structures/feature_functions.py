@@ -14,6 +14,7 @@ from suffice.data.variable import Variable, plain_label
 from suffice.errors import StructureError, UnknownNameError, listing, shown
 from suffice.structures.feature_rules import Called, Feature, Match, Rule, Term
 from suffice.structures.feature_spec import FeatureSpec, discrete, require_few, scope_of, text_of
+from suffice.types import Json
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,14 +46,16 @@ class FunctionSpec(FeatureSpec):
         rule = _called(self.function, self.name, self.scope, labels, self.vectorised, variables)
         return (Feature(self.name, (Term(self.scope, rule),)),)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the table, if it is one; functions have to be tabulated first."""
         if not isinstance(self.function, Mapping):
             raise StructureError(
                 f"The feature {self.name!r} is a Python function, which a file cannot hold. Give it as a table of "
                 "values by configuration, sf.feature({('yes', 'no'): 1.0}, over=('A', 'B'))."
             )
-        cells = [[list(key) if isinstance(key, tuple) else [key], float(value)] for key, value in self.function.items()]
+        cells: list[Json] = [
+            [list(key) if isinstance(key, tuple) else [key], float(value)] for key, value in self.function.items()
+        ]
         return {"table": cells, "over": list(self.scope), "name": self.name}
 
 
@@ -168,7 +171,7 @@ class WindowsSpec(FeatureSpec):
             )
         return Feature(_pattern_name(pattern), tuple(terms))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return ``{"windows": […], "over": […]}``."""
         if callable(self.what):
             raise StructureError(

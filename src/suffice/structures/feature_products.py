@@ -17,6 +17,7 @@ from suffice.data.variable import Variable, plain_label
 from suffice.errors import StructureError, is_number, listing, shown
 from suffice.structures.feature_rules import Feature, Match, Outer, Term, Times
 from suffice.structures.feature_spec import FeatureSpec, discrete, named, require_few, require_name, scope_of, text_of
+from suffice.types import Json
 from suffice.values import Label
 
 
@@ -50,7 +51,7 @@ class IndicatorSpec(FeatureSpec):
         name = self.name or " & ".join(f"{variable}={label}" for variable, label in self.states)
         return (Feature(name, (Term(self.variables, Match(tuple(codes))),)),)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return ``{"indicator": {…}}``."""
         return named({"indicator": dict(self.states)}, self.name)
 
@@ -120,7 +121,7 @@ class IndicatorsSpec(FeatureSpec):
             found.append(Feature(said, (Term(self.scope, Match(codes)),)))
         return tuple(found)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return ``{"indicators": […]}``."""
         entry: dict[str, Any] = {"indicators": list(self.scope)}
         return {**entry, "reference": True} if self.reference else entry
@@ -186,7 +187,7 @@ class ProductSpec(FeatureSpec):
             found = [Feature(self.name, found[0].terms)]
         return tuple(found)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return ``{"product": […]}``."""
         parts = [part if isinstance(part, str) else part.to_dict() for part in self.parts]
         return named({"product": parts}, self.name)

@@ -10,6 +10,7 @@ from suffice.data.schema import Schema
 from suffice.data.variable import Variable
 from suffice.errors import Mention, Remedy, StructureError, also, listing, made, shown
 from suffice.structures.feature_rules import Feature
+from suffice.types import Json
 
 MOST_WEIGHTS = 1_000_000
 """A set of configurations with more weights than this is refused."""
@@ -33,7 +34,7 @@ class FeatureSpec(ABC):
         """Return the features, their states known; each has one weight."""
 
     @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the specification as JSON-able data."""
 
 
@@ -87,6 +88,6 @@ def text_of(name: Any) -> str:
     return name
 
 
-def named(entry: dict[str, Any], name: str) -> dict[str, Any]:
+def named(entry: dict[str, Any], name: str) -> dict[str, Json]:
     """Return the entry with its name, if it has one."""
     return {**entry, "name": name} if name else entry

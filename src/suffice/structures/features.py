@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from suffice.models.log_linear import LogLinear
     from suffice.models.log_linear_density import LogLinearDensity
     from suffice.result.family_fits import FeaturesFit
-    from suffice.types import Entry
+    from suffice.types import Entry, Json
 
 
 SHOWN = 20
@@ -225,7 +225,7 @@ class Features(Structure[F_co]):
 
     # Files ----------------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data."""
         entry: dict[str, Any] = {"type": "Features", "features": [spec.to_dict() for spec in self.specs]}
         if self.given:

@@ -17,7 +17,7 @@ from suffice.structures.structure import Structure
 
 if TYPE_CHECKING:
     from suffice.result.family_fits import GaussianMarkovFit
-    from suffice.types import Entry
+    from suffice.types import Entry, Json
 
 
 Edge = tuple[str, str]
@@ -142,7 +142,7 @@ class GaussianMarkov(Structure["GaussianMarkovFit"]):
         graph.add_edges_from(self.edges)
         return graph
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data."""
         return {
             "type": "GaussianMarkov",

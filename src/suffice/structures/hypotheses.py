@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice.data.schema import Declaration
 from suffice.data.variable import Variable, plain_label, sort_labels
@@ -27,7 +27,7 @@ from suffice.values import Label
 if TYPE_CHECKING:
     from suffice.models.hypothesis_mixture import HypothesisMixture
     from suffice.result.fit import Fit
-    from suffice.types import Entry
+    from suffice.types import Entry, Json
 
 
 NEAR_ONE = 1e-9
@@ -35,7 +35,7 @@ NEAR_ONE = 1e-9
 
 
 @dataclass(frozen=True, init=False)
-class Hypotheses(Structure["Fit[HypothesisMixture]"]):
+class Hypotheses(Structure["Fit[HypothesisMixture, Hypotheses]"]):
     """A finite hypothesis space: sets under strong sampling, or distributions.
 
     A hypothesis h that is a set says that every observation is drawn uniformly from it, so that
@@ -81,7 +81,7 @@ class Hypotheses(Structure["Fit[HypothesisMixture]"]):
         object.__setattr__(self, "probabilities", tuple(each))
         _ = self.variable  # outcomes that cannot stand together are refused now
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Entry) -> None:
         """Take what a pickle holds; in those of the first version every hypothesis is a set."""
         self.__dict__.update({"probabilities": (None,) * len(state["names"]), **state})
 
@@ -119,7 +119,7 @@ class Hypotheses(Structure["Fit[HypothesisMixture]"]):
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
         rows = []
         for name, outcomes, given in zip(self.names, self.sets, self.probabilities, strict=True):
-            each: Iterable[Any] = outcomes
+            each: Iterable[object] = outcomes
             if given is not None:
                 each = [f"{label}: {p:g}" for label, p in zip(outcomes, given, strict=True)]
             rows.append([name, str(len(outcomes)), shorten(listing(each, 6), 60)])
@@ -134,7 +134,7 @@ class Hypotheses(Structure["Fit[HypothesisMixture]"]):
     def __repr__(self) -> str:
         return f"Hypotheses({listing(self.names, 6)}, over={self.over!r})"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data; the probabilities of a distribution stand after its outcomes."""
         each = zip(self.names, self.sets, self.probabilities, strict=True)
         sets = [[name, list(outcomes), *([] if p is None else [list(p)])] for name, outcomes, p in each]
@@ -150,7 +150,7 @@ class Hypotheses(Structure["Fit[HypothesisMixture]"]):
         return cls(sets, entry["over"])
 
 
-def _outcomes(name: str, outcomes: Any) -> tuple[Label, ...]:
+def _outcomes(name: str, outcomes: object) -> tuple[Label, ...]:
     """Return the outcomes of one hypothesis, sorted, each once."""
     if isinstance(outcomes, str) or not isinstance(outcomes, Iterable):
         raise StructureError(f"Hypothesis {name!r} must be a set of outcomes. Got {shown(outcomes)} instead.")
@@ -166,7 +166,7 @@ def _outcomes(name: str, outcomes: Any) -> tuple[Label, ...]:
     return Variable(name, sort_labels(distinct)).labels
 
 
-def _probabilities(name: str, given: Any, outcomes: tuple[Label, ...]) -> tuple[float, ...] | None:
+def _probabilities(name: str, given: object, outcomes: tuple[Label, ...]) -> tuple[float, ...] | None:
     """Return the probabilities of a hypothesis that is a distribution, in the order of its outcomes; None for a set."""
     if not isinstance(given, Mapping):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice.structures.class_columns import ClassColumns, input_names
 from suffice.structures.class_prior import ClassPrior
@@ -12,14 +12,14 @@ from suffice.text import shorten
 if TYPE_CHECKING:
     from suffice.models.joint_classes import JointClassModel
     from suffice.result.fit import Fit
-    from suffice.types import Entry
+    from suffice.types import Entry, Json
 
 
 SHOWN_INPUTS = 6
 
 
 @dataclass(frozen=True)
-class JointClasses(ClassColumns["Fit[JointClassModel]"]):
+class JointClasses(ClassColumns["Fit[JointClassModel, JointClasses]"]):
     """A class y with the joint table of its inputs: p(y) p(x_1, …, x_d | y).
 
     Parameters
@@ -68,7 +68,7 @@ class JointClasses(ClassColumns["Fit[JointClassModel]"]):
         said = "" if self.class_prior == ClassPrior() else f", class_prior={self.class_prior!r}"
         return f"JointClasses({self.target!r}, {self.inputs!r}{said})"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data."""
         return {
             "type": "JointClasses",

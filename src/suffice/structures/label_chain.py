@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from suffice.text import html_text
 if TYPE_CHECKING:
     from suffice.models.chain_model import ChainModel
     from suffice.result.fit import Fit
-    from suffice.types import Entry
+    from suffice.types import Entry, Json, TableLike
 
 
 STATES = ("observed", "all")
@@ -25,7 +25,7 @@ TRANSITIONS = ("all", "observed")
 
 
 @dataclass(frozen=True)
-class LabelChain(Structure["Fit[ChainModel]"]):
+class LabelChain(Structure["Fit[ChainModel, LabelChain]"]):
     """A linear-chain conditional random field: p(y | x) ∝ exp Σ_t (w[x_t, y_t] + w[y_t−1, y_t]).
 
     A weight belongs to an attribute and a label, or to two neighbouring labels, and is shared by all positions.
@@ -87,7 +87,7 @@ class LabelChain(Structure["Fit[ChainModel]"]):
         """The labels."""
         return (self.label,)
 
-    def open(self, data: Any, *, schema: SchemaLike | None = None, **policies: Any) -> PositionTable:
+    def open(self, data: TableLike, *, schema: SchemaLike | None = None, **policies: object) -> PositionTable:
         """Return the table of positions, which is what `fit` takes."""
         if not isinstance(data, PositionTable):
             raise ArgumentError(
@@ -117,7 +117,7 @@ class LabelChain(Structure["Fit[ChainModel]"]):
     def _repr_html_(self) -> str:
         return html_text(str(self))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data."""
         steps = self.step_vocabulary
         return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from suffice.data.attributes import Vocabulary
 from suffice.data.graph_codes import GraphTable
@@ -15,7 +15,7 @@ from suffice.text import html_text
 if TYPE_CHECKING:
     from suffice.models.graph_crf import GraphModel
     from suffice.result.fit import Fit
-    from suffice.types import Entry
+    from suffice.types import Entry, Json, TableLike
 
 
 WHICH = ("all", "observed")
@@ -33,13 +33,13 @@ class CliqueKind:
         require_text("name", self.name)
         require_whole("size", self.size, 1)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the kind as JSON-able data."""
         return {"name": self.name, "size": self.size, "vocabulary": self.vocabulary.to_dict()}
 
 
 @dataclass(frozen=True)
-class LabelGraph(Structure["Fit[GraphModel]"]):
+class LabelGraph(Structure["Fit[GraphModel, LabelGraph]"]):
     """A conditional random field: p(y | x) ∝ exp (Σ_v w[x_v, y_v] + Σ_C w[x_C, y_C]), C going over cliques.
 
     A weight belongs to an attribute of nodes and a label, or to an attribute of the cliques of a kind and the labels of
@@ -93,7 +93,7 @@ class LabelGraph(Structure["Fit[GraphModel]"]):
         """The labels."""
         return (self.label,)
 
-    def open(self, data: Any, *, schema: SchemaLike | None = None, **policies: Any) -> GraphTable:
+    def open(self, data: TableLike, *, schema: SchemaLike | None = None, **policies: object) -> GraphTable:
         """Return the table of nodes, which is what `fit` takes."""
         if not isinstance(data, GraphTable):
             raise ArgumentError(
@@ -123,7 +123,7 @@ class LabelGraph(Structure["Fit[GraphModel]"]):
     def _repr_html_(self) -> str:
         return html_text(str(self))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data."""
         return {
             "type": "LabelGraph",

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from suffice.models.hidden_markov import HiddenMarkovModel
     from suffice.models.markov_chain import MarkovChainModel
     from suffice.result.fit import Fit
-    from suffice.types import Entry
+    from suffice.types import Entry, Json
 
 
 SMALL_ORDER = 10
@@ -266,7 +266,7 @@ class MarkovChain(Structure[F_co]):
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data."""
         entry = {
             "variable": list(self.names) if isinstance(self.variable, tuple) else self.variable,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -28,12 +28,12 @@ from suffice.errors import (
     suggestion,
 )
 from suffice.structures.class_columns import ClassColumns, input_names
-from suffice.structures.class_prior import ClassPrior
+from suffice.structures.class_prior import ClassPrior, ClassPriorLike
 
 if TYPE_CHECKING:
     from suffice.models.naive import NaiveModel
     from suffice.result.fit import Fit
-    from suffice.types import Entry
+    from suffice.types import Bools, Entry, Json
 
 
 DISCRETE, CONTINUOUS = ("categorical", "bernoulli"), ("gaussian", "tied_gaussian", "multinomial")
@@ -42,7 +42,7 @@ DIVISORS = ("n", "n-1")
 
 
 @dataclass(frozen=True, init=False)
-class Naive(ClassColumns["Fit[NaiveModel]"]):
+class Naive(ClassColumns["Fit[NaiveModel, Naive]"]):
     """p(y) Π p(x_d | y): naive Bayes.
 
     Parameters
@@ -102,7 +102,7 @@ class Naive(ClassColumns["Fit[NaiveModel]"]):
         inputs: Iterable[str],
         *,
         kinds: Mapping[str, str] | None = None,
-        class_prior: Any = "counted",
+        class_prior: ClassPriorLike = "counted",
         divisor: str = "n",
         binarize: float | None = 0.0,
     ) -> None:
@@ -193,7 +193,7 @@ class Naive(ClassColumns["Fit[NaiveModel]"]):
             said.append(f"binarize={self.binarize!r}")
         return f"Naive({', '.join(said)})"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data."""
         return {
             "type": "Naive",
@@ -244,6 +244,6 @@ def threshold_of(binarize: object) -> float | None:
     return float(binarize)
 
 
-def _row(block: Block, bad: Any) -> str:
+def _row(block: Block, bad: Bools) -> str:
     """Say which row is the first bad one; rows left out shift the numbers."""
     return "" if block.n_dropped else f", row {block.start + int(np.argmax(bad)) + 1}"

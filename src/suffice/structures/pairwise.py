@@ -22,7 +22,7 @@ from suffice.text import plural
 if TYPE_CHECKING:
     from suffice.models.log_linear import LogLinear
     from suffice.result.family_fits import FeaturesFit
-    from suffice.types import Entry
+    from suffice.types import Entry, Json
 
 
 TIES = ("none", "couplings", "fields", "both")
@@ -66,7 +66,7 @@ class SpinsSpec(FeatureSpec):
         return (*_shared(fields, "field", self.share in ("fields", "both")),
                 *_shared(couplings, "coupling", self.share in ("couplings", "both")))  # fmt: skip
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the graph."""
         edges = [list(edge) for edge in self.edges]
         return {"nodes": list(self.nodes), "edges": edges, "values": list(self.values), "tie": self.share,
@@ -112,7 +112,7 @@ class PottsSpec(FeatureSpec):
         couplings = [Feature(f"{a}:{b}", (Term((a, b), Equal()),)) for a, b in self.edges]  # eq potts
         return (*fields, *_shared(couplings, "coupling", self.share in ("couplings", "both")))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the graph."""
         edges = [list(edge) for edge in self.edges]
         return {"nodes": list(self.nodes), "edges": edges, "tie": self.share, "fields": self.fields}
@@ -160,7 +160,7 @@ class Pairwise(Features["FeaturesFit[LogLinear]"]):
     def __str__(self) -> str:
         return repr(self)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data."""
         latent = {"latent": dict(self.latent)} if self.latent else {}
         return {"type": type(self).__name__, **self.specs[0].to_dict(), **latent}

@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice.data.schema import Declaration
 from suffice.data.variable import Variable
@@ -22,7 +22,7 @@ from suffice.text import in_bytes
 from suffice.values import Label
 
 if TYPE_CHECKING:
-    from suffice.types import Entry
+    from suffice.types import Entry, Json
 
 DIVISORS = ("n", "n-1")
 PAIR_BYTES = 250
@@ -74,7 +74,7 @@ class MultivariateNormal(GaussianMarkov):
     def __str__(self) -> str:
         return repr(self)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data."""
         return {"type": "MultivariateNormal", "variables": list(self.variables), "divisor": self.divisor}
 
@@ -125,7 +125,7 @@ class Normal(MultivariateNormal):
     def __repr__(self) -> str:
         return f"Normal({self.variables[0]!r}{self._setting()})"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data."""
         return {"type": "Normal", "variable": self.variables[0], "divisor": self.divisor}
 
@@ -189,7 +189,7 @@ class Categorical(DAG):
     def __str__(self) -> str:
         return repr(self)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data."""
         states = None if self.states is None else list(self.states)
         return {**super().to_dict(), "type": type(self).__name__, "variable": self.variable, "states": states}
@@ -244,7 +244,7 @@ def _name(variable: object) -> str:
     return variable
 
 
-def _names(variables: Any) -> tuple[str, ...]:
+def _names(variables: object) -> tuple[str, ...]:
     names = tuple(variables) if isinstance(variables, Iterable) and not isinstance(variables, str) else ()
     if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
         raise StructureError(

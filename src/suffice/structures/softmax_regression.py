@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice.data.variable import plain_label
 from suffice.errors import ArgumentError, StructureError, shown
@@ -14,7 +14,7 @@ from suffice.values import Label
 
 if TYPE_CHECKING:
     from suffice.result.family_fits import SoftmaxFit
-    from suffice.types import Entry
+    from suffice.types import Entry, Json
 
 
 SHOWN = 8
@@ -83,7 +83,7 @@ class SoftmaxClasses(ClassColumns["SoftmaxFit"]):
         said += [] if self.reference is None else [f"reference={self.reference!r}"]
         return f"SoftmaxClasses({', '.join(said)})"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data."""
         return {
             "type": "SoftmaxClasses",

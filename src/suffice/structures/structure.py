@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from suffice.data.block import Block, Table
     from suffice.data.table import Weights
     from suffice.result.fit import Fit
-    from suffice.types import TableLike
+    from suffice.types import Json, TableLike
 
     F_co = TypeVar("F_co", bound="Fit[Any, Any]", covariant=True, default="Fit[Any, Any]")
 else:
@@ -84,7 +84,7 @@ class Structure(Generic[F_co]):
         ) -> Table:
             """Open data as the table that the structure is learnt from; for structures that do not read plain rows."""
 
-        def to_dict(self) -> dict[str, Any]:
+        def to_dict(self) -> dict[str, Json]:
             """Return the structure as JSON-able data."""
 
         @property
