@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import typer
+from sklearn.base import BaseEstimator
 from tests import test_errors  # noqa: F401  fills the catalogue
 from tests.command_line import bad, good
 from tests.error_catalogue import CATALOGUE, Entry, World
@@ -97,6 +98,10 @@ def test_remedies_are_data_that_help_and_options_that_exist(case: Entry, tmp_pat
                 named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", str(said)))
                 elsewhere = named <= scope.fitting and str(said).endswith(f" of {scope.fit}")
                 assert named <= scope.own or elsewhere, said
+    named = {name for remedy in error.remedies for name in (remedy.argument, *dict(remedy.beside))} - {"memory"}
+    for shell in [called.owner for called in calls if called.name == "__init__"][-1:]:
+        if issubclass(shell, BaseEstimator):
+            assert named <= {*shell().get_params(), *calls[-1].parameters}
     if NOT_APPLIED.get(case.name) == LARGE:
         assert max(int(str(remedy.value).removesuffix("GB")) for remedy in error.remedies) > 1
         return

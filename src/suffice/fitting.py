@@ -259,10 +259,10 @@ def estimate(
             structure, data, watch, weights=weights, schema=statistics.schema.select(structure.columns), missing=missing
         )
     elif certify == "data" or chosen.passes == "many":
+        what = "certificate" if certify == "data" else "method"
         instead = "" if certify == "data" or not chosen.instead else f" {chosen.instead}"
         raise ArgumentError(
-            f"The {'certificate' if certify == 'data' else 'method'} needs the data itself; pass ",
-            Mention("data of a fit", "data=…"),
+            Mention(f"data of a {what}", f"The {what} needs the data itself; pass data=…"),
             f".{instead}",
         )
     return cast(F, finish(structure, statistics, source, name, chosen, watch, settings))

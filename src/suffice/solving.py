@@ -214,9 +214,10 @@ def _notes(
         said = "The maximum-likelihood estimate does not exist"
         if certificate.boundary:
             said += Text(
-                f": {certificate.boundary}. Pass a prior such as ",
+                f": {certificate.boundary}. Pass ",
+                Mention("such a prior", "a prior such as "),
                 Remedy("prior", made("Gaussian", 10)),
-                ", or leave an input out",
+                Mention("leave an input out", ", or leave an input out"),
             )
         notes.append(Note("estimate", Text(said, ".")))
     if certificate.exists != "no" and certificate.boundary:

@@ -65,6 +65,12 @@ def test_remedies_are_parameters_and_help(name: str) -> None:
         CASES[name]()
     message = str(error.value)
     assert not any(odd in message.replace("class_prior=", "") for odd in ODD), message
+    shell = sf.JointBayes if "table" in name else sf.NaiveBayes
+    said = error.value.remedies
+    assert said
+    assert {argument for remedy in said for argument in (remedy.argument, *dict(remedy.beside))} <= {
+        *shell().get_params()
+    }
     found = [(key, eval(value, {"sf": sf})) for key, value in WAY.findall(message)]
     assert found, message
     joint = " with " in message

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, DataError, Remedy, require_text, shown, the_argument
+from suffice.errors import ArgumentError, DataError, Mention, Remedy, require_text, shown, the_argument
 from suffice.files import read_bytes
 from suffice.text import plural
 
@@ -245,7 +245,8 @@ def _text(path: str, encoding: str) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise DataError(
-            f"{path!r}, line {line}: the text is not {encoding} ({error.reason}). Pass its encoding, such as ",
+            f"{path!r}, line {line}: the text is not {encoding} ({error.reason}). ",
+            Mention("its encoding", "Pass its encoding, such as "),
             Remedy("encoding", "latin-1"),
             ".",
         ) from None

@@ -91,9 +91,7 @@ def encode(
 
 def unknown_state(variable: Variable, label: object, row: int, has_policy: bool) -> DataError:
     """Refuse a value outside the states of a variable; with a policy, say which would take it."""
-    policy = Text(
-        Mention("unknown state", "Add it to the schema"), ", or pass ", Remedy("unknown_states", "missing"), "."
-    )
+    policy = Text(Mention("unknown state", "Add it to the schema, or pass "), Remedy("unknown_states", "missing"), ".")
     return DataError(
         f"Column {variable.name!r}",
         at_row(row + 1),

@@ -18,7 +18,18 @@ import numpy as np
 
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, EstimationError, Mention, Remedy, Text, listing, made, shown, the_argument
+from suffice.errors import (
+    ArgumentError,
+    EstimationError,
+    Mention,
+    Remedy,
+    Text,
+    also,
+    listing,
+    made,
+    shown,
+    the_argument,
+)
 from suffice.learn.method import Method, Problem, Solution
 from suffice.models.cpds import NodeFamily
 from suffice.models.joint_classes import JointClassModel
@@ -163,8 +174,7 @@ def _settled(table: ClassTable, prior: Floats, policy: str, target: Variable) ->
             Remedy("class_prior", "counted"),
             ", or pass a prior: ",
             Remedy("prior", made("Dirichlet", 1.0)),
-            ", or ",
-            Remedy("unseen_parents", "uniform"),
+            also(", or ", Remedy("unseen_parents", "uniform")),
             ".",
         )
     return table, (f"{target.name}: the classes {labels} have no rows; they have no probability, and no known table.",)

@@ -19,6 +19,7 @@ from suffice.data.variable import Variable
 from suffice.errors import (
     ArgumentError,
     EstimationError,
+    Mention,
     Passed,
     Remedy,
     Text,
@@ -48,6 +49,7 @@ from suffice.text import number, plural
 if TYPE_CHECKING:
     from suffice.priors.prior import Prior
 
+CLASS_PRIOR = Mention("the structure's class_prior", "the structure's class_prior")
 SHOWN = 4
 """So many columns are named one by one in remarks."""
 SAME = 1e-9
@@ -65,9 +67,10 @@ def refuses(naive: Naive, schema: Schema) -> str | None:
     for name, kind in naive.kinds_in(schema).items():
         if (kind in DISCRETE) != schema[name].is_discrete:
             what, remedy = ("discrete", "continuous") if schema[name].is_discrete else ("continuous", "categorical")
-            return (
-                f"{name!r} is to be of kind {kind!r}, and its column is {what}. Choose another kind, or declare it: "
-                f"schema={{{name!r}: sf.{remedy}()}}."
+            return Text(
+                f"{name!r} is to be of kind {kind!r}, and its column is {what}. Choose another kind, or declare it: ",
+                Remedy("schema", {name: made(remedy)}),
+                ".",
             )
     return None
 
@@ -262,15 +265,19 @@ def check(naive: Naive, prior: Prior | None, fixed: Mapping[str, Any]) -> None:
     known += [naive.column_name] if naive.multinomial else []
     for name in () if prior is None else prior.nodes:
         if name not in known:
-            more = " Smooth the classes by the structure's class_prior." if name == naive.target else ""
+            more = Text(" Smooth the classes by ", CLASS_PRIOR, ".") if name == naive.target else ""
             raise UnknownNameError(
                 f"The prior speaks of {name!r}, which has no parameters of its own. Those that have are "
-                f"{listing(known, 12)}.{more}{suggestion(name, known)}"
+                f"{listing(known, 12)}.",
+                more,
+                suggestion(name, known),
             )
     if fixed:
         raise ArgumentError(
             f"The 'fixed' argument must be left out: all parameters of naive Bayes are learnt. Got {listing(fixed)}; "
-            "class probabilities are given as the structure's class_prior."
+            "class probabilities are given as ",
+            CLASS_PRIOR,
+            ".",
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.schema import Schema
-from suffice.errors import EstimationError, Mention, Remedy, StructureError, Text, Value, listing
+from suffice.errors import EstimationError, Mention, Remedy, StructureError, Text, Value, also, listing
 from suffice.learn.method import Problem
 from suffice.models.cpds import AnyKind
 from suffice.models.cpds.linear_gaussian_kind import LinearGaussianKind
@@ -89,7 +89,7 @@ def require_rows(problem: Problem[Naive], kinds: Collection[AnyKind], bare: Clas
     target = problem.schema[problem.structure.target]
     names = [label for label, gone in zip(target.labels, bare, strict=True) if gone]
     which = f"class {names[0]!r} of {target.name!r} has" if len(names) == 1 else f"classes {listing(names)} have"
-    uniform = "" if any(map(_is_normal, lost)) else Text(", or ", Remedy("unseen_parents", "uniform"))
+    uniform = "" if any(map(_is_normal, lost)) else also(", or ", Remedy("unseen_parents", "uniform"))
     prior = (
         Text(", or pass a prior: ", _with_prior(problem.prior, *lost), uniform) if not any(map(_is_odd, kinds)) else ""
     )
@@ -113,7 +113,7 @@ def require_values(problem: Problem[Naive], kind: AnyKind, cpd: Any) -> None:
         what = f"The counts in the columns {listing(naive.multinomial, 4)} are all zero"
         leave = "Leave the class out"
     prior = _with_prior(problem.prior, kind, beside=_plainly(kind, name))
-    uniform = "" if _is_normal(kind) else Text(", or ", Remedy("unseen_parents", "uniform"))
+    uniform = "" if _is_normal(kind) else also(", or ", Remedy("unseen_parents", "uniform"))
     raise EstimationError(
         f"{what} in the class {label!r}, so that there is nothing to learn of it there. {leave}, or pass a prior: ",
         prior,

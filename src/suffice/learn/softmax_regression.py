@@ -77,7 +77,9 @@ def refuses_smooth(structure: SoftmaxClasses, prior: Any) -> str | None:
     """Refuse priors without kinks."""
     if not isinstance(prior, Laplace):
         return NotFor(
-            "it is for priors with a kink at zero, ",
+            "it is for ",
+            Mention("priors with a kink", "priors with a kink"),
+            " at zero, ",
             Mention("Laplace", "prior=sf.Laplace(…)"),
             ". Use ",
             Remedy("method", "newton"),
@@ -214,10 +216,11 @@ def _information(problem: Problem[SoftmaxClasses], objective: SoftmaxObjective, 
 def _remarks(
     problem: Problem[SoftmaxClasses], objective: SoftmaxObjective, point: SoftmaxPoint, outcome: Outcome
 ) -> tuple[str, ...]:
-    remarks = []
+    remarks: list[str] = []
     if problem.prior is not None:
         with_intercept = "; the intercepts have none" if objective.intercept else ""
-        remarks.append(f"The prior is on the slopes of the inputs as they are, not standardised{with_intercept}.")
+        slopes = f" is on the slopes of the inputs as they are, not standardised{with_intercept}."
+        remarks.append(Text(Mention("The prior", "The prior"), slopes))
         remarks += _weakness(problem, objective, point)
         if isinstance(problem.prior, Laplace):
             remarks.append(f"{int((point.slopes == 0).sum()):,} of {point.slopes.size:,} slopes are zero.")

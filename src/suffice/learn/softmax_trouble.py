@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data.variable import Variable
-from suffice.errors import EstimationError, Remedy, listing, made
+from suffice.errors import EstimationError, Mention, Remedy, listing, made
 from suffice.inference.dependence import combination
 from suffice.learn.softmax_objective import SoftmaxObjective
 from suffice.models.cpds.softmax_trouble import SINGULAR
@@ -94,7 +94,8 @@ def _refuse_collinear(objective: SoftmaxObjective, direction: Floats) -> None:
         more = " + …" if len(terms) > SHOWN else ""
         said = f"{combination(terms[:SHOWN])}{more} has the same value in all rows{without}"
     raise EstimationError(
-        f"The slopes are not determined: {said}. Leave an input out, or pass a prior such as ",
+        f"The slopes are not determined: {said}. Leave an input out, or pass ",
+        Mention("such a prior", "a prior such as "),
         Remedy("prior", made("Gaussian", 10)),
         ".",
     )

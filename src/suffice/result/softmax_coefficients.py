@@ -165,9 +165,8 @@ def softmax_coefficients(
     information = model.information if data is None else _information(model, counts, data, weights)
     if information is None:
         raise ArgumentError(
-            "Standard errors need the second derivatives of the likelihood, which a fit of this size leaves out. Pass "
-            "the data once more: ",
-            Mention("data", "data=…"),
+            "Standard errors need the second derivatives of the likelihood, which a fit of this size leaves out. ",
+            Mention("the data once more", "Pass the data once more: data=…"),
             ".",
         )
     covariance = _covariance(information, others, len(model.terms), intercept)
@@ -201,13 +200,17 @@ def _require_maximum(fit: Fit) -> None:
         )
     if fit.prior is not None:
         raise EstimationError(
-            "Standard errors are those of maximum likelihood; under a prior, estimates are pulled towards zero on "
-            "purpose. Fit without a prior, on the inputs that matter."
+            "Standard errors are those of maximum likelihood; ",
+            Mention("under a prior", "under a prior"),
+            ", estimates are pulled towards zero on purpose. ",
+            Mention("without a prior", "Fit without a prior"),
+            ", on the inputs that matter.",
         )
     if fit.certificate.exists == "no":
         raise EstimationError(
             "The maximum-likelihood estimate does not exist, since inputs separate the classes, so that coefficients "
-            "run away and have no standard errors. Leave an input out; a prior such as ",
+            "run away and have no standard errors. Leave an input out; ",
+            Mention("such a prior", "a prior such as "),
             made("Gaussian", 10),
             " keeps them finite.",
         )
@@ -225,8 +228,9 @@ def _information(model: SoftmaxModel, counts: Floats, data: TableLike, weights: 
     found = np.asarray(source.gather([need])[need].table(), np.float64)
     if not np.allclose(found, counts, rtol=1e-9, atol=0):
         raise ArgumentError(
-            "The 'data' argument must be the data of the fit, of which standard errors are made. The fit saw "
-            f"{_counted(model, counts)}; got {_counted(model, found)} instead."
+            Mention("data of the fit", "The 'data' argument must be the data of the fit"),
+            ", of which standard errors are made. The fit saw "
+            f"{_counted(model, counts)}; got {_counted(model, found)} instead.",
         )
     with one_blas_thread():
         return task.completed(*run(source, task))
@@ -245,7 +249,9 @@ def _covariance(information: Floats, others: list[int], n_terms: int, intercept:
     if len(kept) > MOST:
         raise ArgumentError(
             f"The information of {len(kept):,} coefficients is too large to be inverted; at most {MOST:,} are allowed. "
-            "The coefficients alone are fit.model.weights."
+            "The coefficients alone are ",
+            Mention("fit.model.weights", "fit.model.weights"),
+            ".",
         )
     inner = information[np.ix_(kept, kept)]
     size = np.sqrt(np.maximum(np.diag(inner), 1e-300))
@@ -254,7 +260,8 @@ def _covariance(information: Floats, others: list[int], n_terms: int, intercept:
     except np.linalg.LinAlgError:
         raise EstimationError(
             "The information is singular, so that the data do not determine all coefficients. Leave an input out, or "
-            "pass a prior such as ",
+            "pass ",
+            Mention("such a prior", "a prior such as "),
             made("Gaussian", 10),
             ".",
         ) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -22,7 +22,7 @@ from suffice.result.fit import Fit
 from suffice.sklearn.cases import Cases, name_of, read_cases
 from suffice.sklearn.inputs import Inputs
 from suffice.sklearn.tables import LabelsLike, MatrixLike, as_table
-from suffice.sklearn.words import in_words, reworded
+from suffice.sklearn.words import Words, advised, in_words
 from suffice.stats.statistics import Statistics
 from suffice.structures.class_columns import ClassColumns
 from suffice.types import Array, Floats
@@ -52,7 +52,7 @@ def attribute() -> Iterator[None]:
     except AttributeError:
         raise
     except SufficeError as error:
-        raise UnavailableError(str(error)) from error
+        raise UnavailableError(error.message) from error
 
 
 class Shell(ClassifierMixin, BaseEstimator, ABC, Generic[S, M]):
@@ -70,7 +70,7 @@ class Shell(ClassifierMixin, BaseEstimator, ABC, Generic[S, M]):
     _found: Fit | None
     _model: M | None
     _asked: dict[str, Any]
-    _words: ClassVar[Mapping[str, str]] = {}
+    _words: ClassVar[Words] = Words()
     """Phrases of the library's messages, and what they are called here."""
     _if_text: ClassVar[str] = (
         "Leave them out or encode them; NaiveBayes and SoftmaxRegression take text beside numbers."
@@ -129,7 +129,7 @@ class Shell(ClassifierMixin, BaseEstimator, ABC, Generic[S, M]):
         self._asked = self._settings(len(cases.classes))
         with in_words(self._words, cases):
             found = fit_structure(self.structure_, cases.table(), **self._asked)
-        found = reworded(found, self._words)
+        found = advised(found, self._words)
         self._found, self._model, self.statistics_ = found, found.model, found.statistics
         self.classes_ = cases.classes
         return self
@@ -153,7 +153,7 @@ class Shell(ClassifierMixin, BaseEstimator, ABC, Generic[S, M]):
             learnt = self._learnt()
             with in_words(self._words):
                 found = estimate(self.structure_, learnt, **self._asked)
-            self._found = reworded(found, self._words)
+            self._found = advised(found, self._words)
         return self._found
 
     @property

@@ -9,16 +9,17 @@ from suffice.sklearn.cases import Cases
 from suffice.sklearn.generative import GenerativeShell, PriorOfClasses
 from suffice.sklearn.inputs import Inputs, read_numbers
 from suffice.sklearn.tables import MatrixLike
+from suffice.sklearn.words import Words
 from suffice.structures.class_gaussian import ClassGaussian
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-WORDS = {
-    "The method needs the data itself; pass data=….": (
-        "Ledoit and Wolf's shrinkage goes through the rows once more, which are not kept: use fit."
-    )
-}
+WORDS = Words(
+    phrases={
+        "data of a method": "Ledoit and Wolf's shrinkage goes through the rows once more, which are not kept: use fit"
+    }
+)
 
 
 class GaussianBayes(GenerativeShell[ClassGaussian, ClassGaussianModel]):

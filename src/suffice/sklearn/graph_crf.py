@@ -30,24 +30,21 @@ from suffice.result.tag_spans import scheme_of
 from suffice.sklearn.base import UnavailableError
 from suffice.sklearn.graph_inputs import WORDS, GraphsLike, LabelsInRows, labels_in_rows, weights_of
 from suffice.sklearn.graph_store import restored, stored
-from suffice.sklearn.words import in_words, reworded
+from suffice.sklearn.words import Words, advised, renamed
 from suffice.structures.label_graph import CliqueKind, LabelGraph
 from suffice.text import plural
 from suffice.types import Array, Floats
 from suffice.values import Label
 
-NOTES = {
-    "a prior such as prior=sf.Gaussian(10), or leave an input out": (
-        Text(
-            "a penalty such as ",
-            Remedy("c2", 1.0),
-            ", or leave out what never occurs: ",
-            Remedy("states", "observed"),
-            ", ",
-            Remedy("cliques", "observed"),
-        )
-    )
-}
+NOTES = Words(
+    {"prior": lambda value: ("c2", 1.0)},
+    {
+        "such a prior": "a penalty such as ",
+        "leave an input out": Text(
+            ", or leave out what never occurs: ", Remedy("states", "observed", beside=(("cliques", "observed"),))
+        ),
+    },
+)
 MOST_WEIGHTS = 2000
 """Weights up to which standard errors are given: their covariances are inverted."""
 WAYS = ("exact", "icm")
@@ -169,7 +166,7 @@ class GraphCRF(BaseEstimator):
         sample_weight : array, shape (n_graphs,), optional
             How often each graph counts.
         """
-        with in_words(WORDS):
+        with renamed(WORDS):
             read = read_graphs(X, n_buckets=require_whole("n_buckets", self.n_buckets))
             table = self._table(read, y, sample_weight)
         structure = LabelGraph(
@@ -190,7 +187,7 @@ class GraphCRF(BaseEstimator):
             progress=self.progress,
         )
         self._take(found.model)
-        self.fit_ = reworded(found, NOTES)
+        self.fit_ = advised(found, NOTES)
         if not found.certificate.ok:
             warnings.warn(f"{found.certificate.verdict} See fit_.notes.", ConvergenceWarning, stacklevel=2)
         return self
@@ -228,7 +225,7 @@ class GraphCRF(BaseEstimator):
         check_is_fitted(self, "model_")
         structure = self.model_.structure
         known = GraphWords(structure.vocabulary, {kind.name: (kind.size, kind.vocabulary) for kind in structure.kinds})
-        with in_words(WORDS):
+        with renamed(WORDS):
             return read_graphs(X, known)
 
     def _read(self, X: GraphsLike) -> LabelledGraphs:
@@ -239,7 +236,7 @@ class GraphCRF(BaseEstimator):
     ) -> tuple[LabelledGraphs, LabelRead, LabelsInRows]:
         """Return graphs, the codes of their labels, and these as they were given, in one row a graph."""
         found = self._read_all(X)
-        with in_words(WORDS):
+        with renamed(WORDS):
             rows = labels_in_rows(y, found.shapes)
             return found.graphs, read_labels(rows, found.graphs.offsets, self.model_.label, unknown=unknown), rows
 
@@ -322,7 +319,7 @@ class GraphCRF(BaseEstimator):
         graphs, _, rows = self._read_labelled(X, y, "code")
         found = graphs.apart(self.classes_[self._codes(graphs, method)].tolist())
         scheme = "none" if scheme_of(scheme, self.classes_.tolist()) == "none" else scheme
-        with in_words(WORDS):
+        with renamed(WORDS):
             return tag_scores(rows, found, scheme=scheme)
 
     def score(

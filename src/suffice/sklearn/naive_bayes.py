@@ -11,7 +11,7 @@ from suffice.data.position_matrices import is_sparse
 from suffice.data.schema import Declaration, Schema
 from suffice.data.table import UNKNOWN_POLICIES
 from suffice.data.variable import Variable
-from suffice.errors import ArgumentError, DataError, is_number, require_choice, shown, the_argument
+from suffice.errors import ArgumentError, DataError, Made, Value, is_number, require_choice, shown, the_argument
 from suffice.models.naive import NaiveModel
 from suffice.sklearn.cases import Cases
 from suffice.sklearn.generative import GenerativeShell, PriorOfClasses
@@ -26,7 +26,7 @@ from suffice.sklearn.inputs import (
 )
 from suffice.sklearn.states import Smoothing, counting_prior, read_further, read_known
 from suffice.sklearn.tables import MatrixLike
-from suffice.sklearn.words import OF_STATES, SMOOTHED
+from suffice.sklearn.words import OF_STATES, SMOOTHED, Words
 from suffice.stats.available import AVAILABLE
 from suffice.structures.naive import CONTINUOUS, DISCRETE, KINDS, Naive, kinds_of, threshold_of
 
@@ -38,14 +38,23 @@ ALIKE = (DISCRETE, ("gaussian", "tied_gaussian"))
 COUNTED = (*DISCRETE, "multinomial")
 STORED = ("bernoulli", "multinomial")
 """The kinds that a sparse matrix may be of."""
-WORDS = OF_STATES | {
-    "schema={": "kinds={",
-    "sf.categorical()": "'categorical'",
-    "sf.continuous()": "'gaussian'",
-    "declare them by schema=.": "make it a pandas Categorical of both.",
-    "prior=sf.NormalInverseGamma": "smoothing=sf.NormalInverseGamma",
-    "prior=[sf.": "smoothing=[sf.",
-}
+KINDS_OF = {"categorical": "categorical", "continuous": "gaussian"}
+"""What columns are that a schema declares so."""
+
+
+def _kinds(schema: Value) -> tuple[str, Value] | None:
+    """Return the parameter of a schema."""
+    made = schema.values() if isinstance(schema, Mapping) else ()
+    names = [kind.name for kind in made if isinstance(kind, Made)]
+    if not isinstance(schema, Mapping) or len(names) < len(schema):
+        return None
+    return "kinds", dict(zip(schema, map(KINDS_OF.__getitem__, names), strict=True))
+
+
+WORDS = Words(
+    {**OF_STATES.arguments, "schema": _kinds},
+    {**OF_STATES.phrases, "declare them": "make it a pandas Categorical of both"},
+)
 
 
 class NaiveBayes(GenerativeShell[Naive, NaiveModel]):

@@ -19,7 +19,7 @@ from suffice.data.stream import checked_weights
 from suffice.data.window_templates import Templates
 from suffice.errors import ArgumentError, DataError, Mention, Text, listing, shown
 from suffice.sklearn.tables import has_columns
-from suffice.sklearn.words import in_words
+from suffice.sklearn.words import Words, in_words, no_parameter
 from suffice.text import plural
 from suffice.types import Array, Floats, Json, PathLike
 
@@ -186,7 +186,7 @@ def _templates(given: str | PathLike | Templates | None) -> Templates | None:
 
 
 def _of_file(path: str) -> Templates:
-    with in_words({"Pass its encoding, such as encoding='latin-1'.": "Write it in UTF-8."}):
+    with in_words(Words({"encoding": no_parameter}, {"its encoding": "Write it in UTF-8"})):
         lines, _ = text_lines(path, "utf-8")
     return Templates.parse("\n".join(lines), path=path)
 

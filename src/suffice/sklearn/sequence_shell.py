@@ -45,7 +45,7 @@ from suffice.sklearn.sequence_inputs import (
     sequence_weights,
 )
 from suffice.sklearn.sequence_keywords import KeywordError, require_none
-from suffice.sklearn.words import advised
+from suffice.sklearn.words import Words, advised
 from suffice.structures.label_chain import LabelChain
 from suffice.text import plural
 from suffice.types import Array, Floats, PathLike
@@ -184,7 +184,7 @@ class SequenceShell(BaseEstimator):
             progress=self.progress,
             options=options,
         )
-        found = advised(found, WORDS)
+        found = advised(found, Words(phrases=WORDS))
         if idle := self._idle(found.model):
             found = replace(found, notes=(*found.notes, Note("estimate", idle)))
             warnings.warn(idle, UserWarning, stacklevel=2)

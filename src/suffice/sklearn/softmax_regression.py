@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.schema import Declaration
-from suffice.errors import ArgumentError, DataError, Passed, Remedy, Text, is_number, shown, the_argument
+from suffice.errors import ArgumentError, DataError, Made, Passed, Remedy, Value, is_number, shown, the_argument
 from suffice.models.softmax_model import SoftmaxModel
 from suffice.priors.penalty import NARROWEST, WIDEST, Gaussian, Laplace
 from suffice.result.softmax_coefficients import SoftmaxCoefficients, softmax_coefficients
@@ -29,7 +29,7 @@ from suffice.sklearn.inputs import (
     read_numbers,
 )
 from suffice.sklearn.tables import LabelsLike, MatrixLike, may_have_states
-from suffice.sklearn.words import in_words
+from suffice.sklearn.words import Words, in_words, no_parameter
 from suffice.stats.needs import Count
 from suffice.structures.softmax_regression import SoftmaxClasses
 from suffice.types import Floats
@@ -42,24 +42,31 @@ if TYPE_CHECKING:
 
 PENALTIES = ("l2", "l1")
 FACTORS = ("text", "levels", "bool")
-WORDS = {
-    "a prior such as prior=sf.Gaussian(10)": Text(Remedy("penalty", "l2")),
-    "prior=sf.Gaussian(10)": Text(Remedy("penalty", "l2")),
-    "a prior such as sf.Gaussian(10)": Text(Remedy("penalty", "l2")),
-    "prior=sf.Laplace(…)": Text(Remedy("penalty", "l1")),
-    "sf.Laplace(…)": Text(Remedy("penalty", "l1")),
-    "The prior is on": "The penalty is on",
-    "Pass the data once more: data=….": "Call coefficients(X, y) with the rows once more.",
-    "The 'data' argument must be the data of the fit": "X and y must be the rows of the fit",
-    "under a prior": "under a penalty",
-    "priors with a kink": "penalties with a kink",
-    "Fit without a prior": "Fit with penalty=None",
-    "fit.model.weights": "coef_",
-    "Correct it, or write NaN where the value is missing.": "Correct it, or leave the row out.",
-    "Add it to the schema, or pass unknown_states='missing'.": (
-        "No class had it in training, so that it has no weight. Learn from rows that have it, or leave such rows out."
-    ),
-}
+
+
+def _penalty(prior: Value) -> tuple[str, Value]:
+    """Return the parameter of a prior."""
+    return "penalty", "l1" if isinstance(prior, Made) and prior.name == "Laplace" else "l2"
+
+
+WORDS = Words(
+    {"prior": _penalty, "unknown_states": no_parameter},
+    {
+        "such a prior": "",
+        "Laplace": Remedy("penalty", "l1"),
+        "The prior": "The penalty",
+        "the data once more": "Call coefficients(X, y) with the rows once more",
+        "data of the fit": "X and y must be the rows of the fit",
+        "under a prior": "under a penalty",
+        "priors with a kink": "penalties with a kink",
+        "without a prior": "Fit with penalty=None",
+        "fit.model.weights": "coef_",
+        "unknown state": (
+            "No class had it in training, so that it has no weight. Learn from rows that have it, or leave such rows "
+            "out"
+        ),
+    },
+)
 
 
 class SoftmaxRegression(Shell[SoftmaxClasses, SoftmaxModel]):
