@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from suffice.data.schema import Schema
     from suffice.data.variable import Variable
     from suffice.models.assignment import Assignment
-    from suffice.models.capabilities import ExactOrSampled
+    from suffice.models.engine import ExactOrSampled
     from suffice.models.interval_table import IntervalTable
     from suffice.models.normal_mixture import NormalMixture
     from suffice.models.weighted_sampling import SampledAnswer

@@ -12,7 +12,7 @@ from suffice.errors import ArgumentError, UnknownNameError
 if TYPE_CHECKING:
     from suffice.data.schema import Schema
     from suffice.data.variable import Variable
-    from suffice.models.capabilities import State
+    from suffice.models.evidence import Observation
     from suffice.models.model import Model
     from suffice.values import Label
 
@@ -28,9 +28,9 @@ GivenOption = Annotated[
 ]
 
 
-def read_given(network: Model, given: list[str] | None, path: str | None = None) -> dict[str, State]:
+def read_given(network: Model, given: list[str] | None, path: str | None = None) -> dict[str, Observation]:
     """Read evidence: the options, and a UAI file."""
-    seen: dict[str, State] = {}
+    seen: dict[str, Observation] = {}
     if path is not None:
         from suffice.io import read
 
@@ -46,7 +46,7 @@ def read_given(network: Model, given: list[str] | None, path: str | None = None)
     return seen
 
 
-def _read(schema: Schema, text: str) -> tuple[str, State]:
+def _read(schema: Schema, text: str) -> tuple[str, Observation]:
     """Read ``X=x``; names and states may contain the sign, and the shortest name that makes sense is taken."""
     if "=" not in text:
         raise ArgumentError(f"Evidence is written X=x. Got {text!r} instead.")
@@ -58,7 +58,7 @@ def _read(schema: Schema, text: str) -> tuple[str, State]:
     return text[: known[-1]], _state(schema[text[: known[-1]]], text[known[-1] + 1 :])
 
 
-def _state(variable: Variable, text: str) -> State:
+def _state(variable: Variable, text: str) -> Observation:
     """Read ``x``, ``a,b`` or ``a:0.9,b:0.2``; a state of just that spelling goes first. Continuous: a number."""
     if not variable.is_discrete:
         try:

@@ -20,7 +20,7 @@ from suffice.inference.conditional_gaussian import Conditioned, Mixture, Seen, e
 from suffice.inference.inquiry import Given
 from suffice.models.assignment import Assignment
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.capabilities import State
+from suffice.models.evidence import Observation
 from suffice.models.joint_normal import JointNormal
 from suffice.models.markov_net import MarkovNetwork
 from suffice.models.model import Model
@@ -171,9 +171,9 @@ class _Places:
         self.node = {place: node for node, place in enumerate(self.place)}
         self.sizes = [variable.n_states if variable.is_discrete else 0 for variable in self.variables]
 
-    def labelled(self, question: Question) -> dict[str, State]:
+    def labelled(self, question: Question) -> dict[str, Observation]:
         """Return the evidence as users write it."""
-        given: dict[str, State] = {}
+        given: dict[str, Observation] = {}
         for node, code in question.hard.items():
             given[self.names[node]] = self.variables[node].labels[code]
         for node, weights in question.soft.items():

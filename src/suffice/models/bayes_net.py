@@ -28,7 +28,7 @@ from suffice.models.cpds import CPD, NodeFamily, kind_named
 from suffice.models.cpds.kind import C
 from suffice.models.cpds.tabular import whole_values
 from suffice.models.discrete_engine import DiscreteEngine
-from suffice.models.engine import Answer, AnswersOfRows
+from suffice.models.engine import Answer, AnswersOfRows, ExactOrSampled
 from suffice.models.evidence import Evidence, Targets, describe, given_of, seen_of, targets_of
 from suffice.models.joint_normal import JointNormal
 from suffice.models.mixed_engine import MixedEngine, require_gaussian
@@ -258,7 +258,7 @@ class BayesianNetwork(Queries[Answer, AnswersOfRows], RowModel, Prediction):
         method: str = "exact",
         draws: int | None = None,
         seed: int | None = None,
-    ) -> Answer | SampledAnswer:
+    ) -> ExactOrSampled:
         """Return p(targets | given), exactly unless sampling is asked for.
 
         Parameters

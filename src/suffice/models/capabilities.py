@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from suffice.models.model import Model
 
@@ -12,19 +12,13 @@ if TYPE_CHECKING:
     from suffice.models.assignment import Assignment
     from suffice.models.complexity import Complexity
     from suffice.models.cpds import CPD
-    from suffice.models.engine import Answer
+    from suffice.models.engine import ExactOrSampled
     from suffice.models.evidence import Evidence, Targets
     from suffice.models.log_linear import Weights
     from suffice.models.marginals import Marginals
-    from suffice.models.weighted_sampling import SampledAnswer
     from suffice.result.notes import Note
     from suffice.types import Columns, Floats
     from suffice.values import Label
-
-State: TypeAlias = "Label | list[str] | dict[str, float] | dict[Label, float]"
-"""What was seen of a variable: a state or a number, several states of which it is one, or their likelihoods."""
-ExactOrSampled: TypeAlias = "Answer | SampledAnswer"
-"""The distribution of some variables given evidence, or its estimate from weighted draws."""
 
 
 @runtime_checkable

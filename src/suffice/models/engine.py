@@ -21,11 +21,14 @@ if TYPE_CHECKING:
     from suffice.models.marginals import Marginals
     from suffice.models.normal_mixture import NormalMixture
     from suffice.models.sampling import Draw
+    from suffice.models.weighted_sampling import SampledAnswer
     from suffice.types import TableLike
     from suffice.values import UnknownStates
 
 Answer: TypeAlias = "LabelledTable | JointNormal | NormalMixture"
 """The distribution of some variables: of discrete ones, of continuous ones, or of both."""
+ExactOrSampled: TypeAlias = "Answer | SampledAnswer"
+"""Such a distribution, or its estimate from weighted draws."""
 AnswersOfRows: TypeAlias = "RowAnswers | RowMoments"
 LogProbOf = Callable[[Columns, int], Floats]
 """From columns of codes and values, and their length, to log p of every row."""

@@ -20,8 +20,10 @@ from suffice.values import Label
 Targets: TypeAlias = "str | Iterable[str]"
 """The variables asked for: one name, or several."""
 Likelihoods: TypeAlias = "Mapping[str, float] | Mapping[int, float] | Mapping[float, float] | Mapping[bool, float]"
-Evidence: TypeAlias = "Mapping[str, Label | np.generic | Collection[Label] | Likelihoods]"
-"""What was seen, by variable: a state or a number, some states of which it is one, or likelihoods of states."""
+Observation: TypeAlias = "Label | np.generic | Collection[Label] | Likelihoods"
+"""What was seen of a variable: a state or a number, some states of which it is one, or likelihoods of states."""
+Evidence: TypeAlias = "Mapping[str, Observation]"
+"""What was seen, by variable."""
 
 
 def targets_of(schema: Schema, targets: Targets) -> tuple[int, ...]:

@@ -15,8 +15,8 @@ import numpy as np
 from suffice.data.labelled import LabelledTable
 from suffice.families import entry_of
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.capabilities import ExactOrSampled
 from suffice.models.chain_model import ChainModel
+from suffice.models.engine import ExactOrSampled
 from suffice.models.joint_normal import JointNormal
 from suffice.models.markov_net import MarkovNetwork
 from suffice.models.model import Model

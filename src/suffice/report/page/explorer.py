@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from suffice.data.labelled import LabelledTable
 from suffice.inference.inquiry import Given
 from suffice.models.bayes_net import BayesianNetwork
-from suffice.models.capabilities import CanSummarise, ExactOrSampled, HasComplexity
+from suffice.models.capabilities import CanSummarise, HasComplexity
+from suffice.models.engine import ExactOrSampled
 from suffice.models.model import Model
 from suffice.models.normal_mixture import NormalMixture
 from suffice.priors.credible import credible_marginals
