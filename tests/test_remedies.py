@@ -144,3 +144,13 @@ def test_commands_say_whose_options_they_advise(tmp_path: Path, monkeypatch: pyt
         assert "in Python, sf.config(memory='1GB')" in bad("fit", "A -> B", "t.csv")
     finally:
         sf.config(memory=before)
+
+
+def test_options_are_written_as_such_where_python_shows_arguments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("A,B\nx,u\nx,v\ny,u\n")
+    assert "--point map asks for" in bad("fit", "A -> B", "t.csv", "--point", "map")
+    sf.write(sf.fit(sf.Autoregression(1), [[0.0, 1.0, 0.5, 2.0, 1.0]]).model, "a.json")
+    assert "An AutoregressiveModel cannot" in bad("explore", "a.json")

@@ -12,6 +12,7 @@ from suffice.errors import (
     ArgumentError,
     DataError,
     Mention,
+    Passed,
     Remedy,
     SchemaError,
     Text,
@@ -59,7 +60,8 @@ def checked_settings(
     require_choice("unseen_parents", rest["unseen_parents"], ("error", "uniform", "nan"))
     if point is not None and prior is None:
         raise ArgumentError(
-            f"point={point!r} asks for an estimate under a prior; pass one, such as ",
+            Passed("point", point),
+            " asks for an estimate under a prior; pass one, such as ",
             Remedy("prior", made("BDeu", 10)),
             ".",
         )

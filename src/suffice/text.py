@@ -224,6 +224,15 @@ def plural(count: float, noun: str) -> str:
     return f"{count:,g} {ending}" if count != int(count) else f"{int(count):,} {ending}"
 
 
+def with_article(noun: str) -> str:
+    """Return a noun with its article, as a sentence begins.
+
+    >>> with_article("AutoregressiveModel"), with_article("BayesianNetwork")
+    ('An AutoregressiveModel', 'A BayesianNetwork')
+    """
+    return f"{'An' if noun[:1] in 'AEIO' else 'A'} {noun}"
+
+
 def in_bytes(size: float) -> str:
     """Say a size for people.
 

@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 
 from suffice.cli.remedies import CURRENT, Scope, option_of
 from suffice.errors import ArgumentError, Change, FileAccessError, SufficeError
-from suffice.text import visible
+from suffice.text import visible, with_article
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -253,7 +253,7 @@ def read_model(path: str) -> Model:
 
 def unable(model: Model, lacks: str) -> ArgumentError:
     """Return the error about a model that cannot do what a command asks."""
-    return ArgumentError(f"A {type(model).__name__} cannot be {ABLE[lacks]}.")
+    return ArgumentError(f"{with_article(type(model).__name__)} cannot be {ABLE[lacks]}.")
 
 
 def as_read(column: RawColumn) -> pa.ChunkedArray:

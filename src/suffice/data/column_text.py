@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ArgumentError, DataError, Mention, Remedy, require_text, shown, the_argument
+from suffice.errors import ArgumentError, DataError, Mention, Passed, Remedy, require_text, shown, the_argument
 from suffice.files import read_bytes
 from suffice.text import plural
 
@@ -161,8 +161,9 @@ class _Tokens:
             at = int(odd[0])
             raise DataError(
                 f"{self.described}, line {int(numbers[at])}: found {plural(int(sizes[at]), 'column')}, where line "
-                f"{self.first_line} has {len(self.columns)}. Give every line the same number; separator='\\t' keeps "
-                "empty ones."
+                f"{self.first_line} has {len(self.columns)}. Give every line the same number; ",
+                Passed("separator", "\t"),
+                " keeps empty ones.",
             )
 
     def text(self) -> ColumnText:

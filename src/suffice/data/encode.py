@@ -24,7 +24,7 @@ from suffice.data.float_kinds import FRACTION, SAMPLE_ROWS, Trait, traits_of
 from suffice.data.raw import ArrowColumn, RawColumn, is_number
 from suffice.data.schema import Declaration
 from suffice.data.variable import Variable, sort_labels
-from suffice.errors import DataError, Mention, Remedy, SchemaError, Text, at_row, listing, made, suggestion
+from suffice.errors import DataError, Mention, Passed, Remedy, SchemaError, Text, at_row, listing, made, suggestion
 from suffice.text import plural
 from suffice.types import Array, Codes
 from suffice.values import Label
@@ -321,8 +321,9 @@ class ColumnEncoder:
             stray = next(text for text in map(str, states) if not is_number(text))
             raise SchemaError(
                 f"Column {self.name!r} holds {len(numbers):,} different numbers, and texts such as {stray!r}. If that "
-                f"means a missing value, read the file with na_values={['', '?', stray]!r}; if all of them are states, "
-                "declare it: ",
+                "means a missing value, read the file with ",
+                Passed("na_values", ["", "?", stray]),
+                "; if all of them are states, declare it: ",
                 Remedy("schema", {self.name: made("categorical")}),
                 ".",
             )
@@ -382,7 +383,9 @@ def require_few_numbers(variable: Variable) -> None:
             f"Column {variable.name!r} holds whole numbers in some parts of the table, and fractions in others. Say "
             "which it is: ",
             Remedy("schema", {variable.name: made("categorical")}),
-            f" or schema={{{variable.name!r}: sf.continuous()}}.",
+            " or ",
+            Remedy("schema", {variable.name: made("continuous")}),
+            ".",
         )
     if len(states) > MAX_INTEGER_STATES and _all_whole(states):
         raise _too_many_numbers(variable.name, len(states))

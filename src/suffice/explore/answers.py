@@ -30,7 +30,7 @@ from suffice.priors.network_posterior import NetworkPosterior
 from suffice.report.page.entries import ReportGraph, Spec
 from suffice.report.page.monitors import layout_of
 from suffice.result.fit import Fit
-from suffice.text import plural
+from suffice.text import plural, with_article
 from suffice.types import Json, TableLike
 
 LEVEL = 0.95
@@ -62,9 +62,9 @@ def require_explorable(thing: Fit | Model) -> tuple[Explorable, Fit | None]:
     inner = model_of(thing)
     if entry_of(inner) is not None:
         raise ArgumentError(
-            f"A {type(inner).__name__} cannot be explored: Bayesian networks, Markov random fields, log-linear models "
-            "and joint normal distributions can. Write a report of it instead: report('report.html'), or suffice "
-            "report."
+            f"{with_article(type(inner).__name__)} cannot be explored: Bayesian networks, Markov random fields, "
+            "log-linear models and joint normal distributions can. Write a report of it instead: "
+            "report('report.html'), or suffice report."
         )
     raise ArgumentError(
         "What is explored is a fit or a model: a Bayesian network, a Markov random field, a log-linear model or a "

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from suffice.errors import ArgumentError, EstimationError, is_number, listing, shown
+from suffice.errors import ArgumentError, EstimationError, is_number, listing, made, shown
 from suffice.models.cpds import NodeFamily
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
 from suffice.models.cpds.linear_gaussian_prior import PseudoByRow, RegressionPseudo
@@ -261,7 +261,9 @@ class NormalInverseGammaRows(ComparedByContent, RegressionPrior):
         if len(rows) > 1:
             raise EstimationError(
                 f"The prior of node {family.child.name!r} differs between the configurations of its discrete parents, "
-                "which this method does not know. Use one prior for all of them, such as sf.NormalInverseGamma(2, 1.0)."
+                "which this method does not know. Use one prior for all of them, such as ",
+                made("NormalInverseGamma", 2, 1.0),
+                ".",
             )
         return rows[0]
 

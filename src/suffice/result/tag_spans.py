@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 
 from suffice.data.attributes import offsets_of
-from suffice.errors import DataError, Remedy, require_choice, shown
+from suffice.errors import DataError, Passed, Remedy, require_choice, shown
 from suffice.types import Array, Bools, Ints
 from suffice.values import Label
 
@@ -187,8 +187,9 @@ def _parted(tag: Label, scheme: str, sources: tuple[FlatTags, ...]) -> tuple[str
     source = next(source for source in sources if tag in source.distinct())
     known = ", ".join(f"{letter}-" for letter in SCHEMES[scheme])
     raise DataError(
-        f"{source.place(tag)} is {shown(tag)}. Tags of scheme={scheme!r} are 'O' and those that begin with {known}, "
-        "such as 'B-NP'. Choose another scheme, or ",
+        f"{source.place(tag)} is {shown(tag)}. Tags of ",
+        Passed("scheme", scheme),
+        f" are 'O' and those that begin with {known}, such as 'B-NP'. Choose another scheme, or ",
         Remedy("scheme", "none"),
         " for tags that mark no spans.",
     )

@@ -312,7 +312,8 @@ def _shrinkage(shrinkage: float | str | None, covariance: str, towards: str) -> 
         )
     if named and (covariance.endswith("diagonal") or towards == "diagonal"):
         raise ArgumentError(
-            f"shrinkage={shrinkage!r} is for whole covariance matrices that are shrunk towards the identity: ",
+            Passed("shrinkage", shrinkage),
+            " is for whole covariance matrices that are shrunk towards the identity: ",
             Passed("covariance", "full"),
             ", 'tied' or 'sparse' with ",
             (Passed if covariance.endswith("diagonal") else Remedy)("towards", "identity"),

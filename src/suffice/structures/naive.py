@@ -26,6 +26,7 @@ from suffice.errors import (
     require_mapping,
     shown,
     suggestion,
+    the_argument,
 )
 from suffice.structures.class_columns import ClassColumns, input_names
 from suffice.structures.class_prior import ClassPrior, ClassPriorLike
@@ -225,8 +226,8 @@ def kinds_of(inputs: tuple[str, ...], kinds: object) -> tuple[tuple[str, str], .
     for name, kind in named.items():
         if name not in known:
             raise UnknownNameError(
-                f"The 'kinds' argument names {shown(name)}, which is none of the inputs, {listing(inputs, 12)}."
-                + suggestion(name, inputs)
+                the_argument("kinds"),
+                f" names {shown(name)}, which is none of the inputs, {listing(inputs, 12)}.{suggestion(name, inputs)}",
             )
         require_choice(f"kinds[{name!r}]", kind, KINDS)
     return tuple((name, named[name]) for name in inputs if name in named)
@@ -238,8 +239,9 @@ def threshold_of(binarize: object) -> float | None:
         return None
     if not is_number(binarize) or not math.isfinite(binarize):
         raise ArgumentError(
-            "The 'binarize' argument must be a finite number, above which a value of a Bernoulli column is the state "
-            f"1, or None. Got {shown(binarize)} instead."
+            the_argument("binarize"),
+            " must be a finite number, above which a value of a Bernoulli column is the state 1, or None. Got "
+            f"{shown(binarize)} instead.",
         )
     return float(binarize)
 

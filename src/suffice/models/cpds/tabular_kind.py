@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from suffice.errors import EstimationError, Remedy, Text, made
+from suffice.errors import EstimationError, Passed, Remedy, Text, made
 from suffice.models.cpds.kind import Given, NodeFamily, NodeKind, Pseudo, terms_of_counts
 from suffice.models.cpds.rows import all_configurations, among, given_rows, put_rows, row_keys
 from suffice.models.cpds.tabular import TabularCPD, describe_configuration
@@ -83,7 +83,9 @@ class TabularKind(NodeKind[TabularCPD, Counts, Pseudo]):
                 Remedy("unseen_parents", "nan"),
                 ", or use a prior such as ",
                 made("BDeu", 10),
-                " with its posterior mean (prior=[sf.BDeu(10), None] beside nodes of other kinds).",
+                " with its posterior mean (",
+                Passed("prior", [made("BDeu", 10), None]),
+                " beside nodes of other kinds).",
             )
         if policy == "nan":
             return cpd, (f"{what}; their rows are NaN.",)
