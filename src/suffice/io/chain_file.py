@@ -17,7 +17,7 @@ from suffice.data.attributes import Vocabulary, offsets_of
 from suffice.data.window_templates import Templates
 from suffice.errors import ArgumentError, FileFormatError, SufficeError, require_choice
 from suffice.files import read_arrays, write_arrays
-from suffice.io.json_values import Entry, flag, number, text, texts, whole
+from suffice.io.json_values import Entry, flag, number, stop_of, text, texts, whole
 from suffice.io.name_arrays import counts, narrow, put_vocabulary, take_vocabulary
 from suffice.models.chain_model import ChainModel
 from suffice.models.chain_pruned import pruned
@@ -104,13 +104,8 @@ class Proof:
     def from_dict(cls, entry: Entry) -> Proof:
         """Rebuild it from `to_dict`'s data."""
         notes = tuple(texts(entry, "notes"))
-        stop = _stop(entry["stop"]) if "stop" in entry else _stop_of_notes(notes)
+        stop = stop_of(entry) if "stop" in entry else _stop_of_notes(notes)
         return cls(flag(entry, "ok"), text(entry, "verdict"), notes, number(entry, "log_likelihood"), stop)
-
-
-def _stop(name: object) -> Stop | None:
-    """Return the end of a search from its name in a file."""
-    return None if name is None else Stop[require_choice("stop", name, tuple(Stop.__members__), "entry")]
 
 
 def _stop_of_notes(notes: Sequence[str]) -> Stop | None:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from suffice.errors import FileFormatError, require_number, require_whole, shown
+from suffice.errors import FileFormatError, require_choice, require_number, require_whole, shown
+from suffice.optimise.outcome import Stop
 
 Entry = Mapping[str, Any]
 """An object of a JSON document, of which nothing is known until it is read."""
@@ -53,3 +54,9 @@ def number(entry: Entry, name: str) -> float:
 def number_or_none(entry: Entry, name: str) -> float | None:
     """Return an entry that must be a number, or null where it was not measured."""
     return None if entry[name] is None else number(entry, name)
+
+
+def stop_of(entry: Entry) -> Stop | None:
+    """Return how a search ended, from its name in a file; None where there was none, or the file does not say."""
+    name = entry.get("stop")
+    return None if name is None else Stop[require_choice("stop", name, tuple(Stop.__members__), "entry")]

@@ -21,7 +21,7 @@ from suffice.families import each_model, entry_of, structure_forms
 from suffice.families.choice import methods_for
 from suffice.files import atomic_write, json_bytes, read_bytes
 from suffice.io import posterior_content
-from suffice.io.json_values import Entry, flag, number, number_or_none, text, texts, whole
+from suffice.io.json_values import Entry, flag, number, number_or_none, stop_of, text, texts, whole
 from suffice.learn.feature_nodes import targets_need
 from suffice.learn.method import Start, Step
 from suffice.models.model import Model
@@ -99,6 +99,7 @@ def _fit_content(fit: Fit) -> dict[str, Json]:
         "certificate": fit.certificate.to_dict(),
         "trace": [[step.number, step.objective] for step in fit.trace],
         **({"starts": [asdict(start) for start in fit.starts]} if fit.starts else {}),
+        **({} if fit.stop is None else {"stop": fit.stop.name}),
         "notes": [note.to_dict() for note in fit.notes],
         "statistics": {"meta": meta, "arrays": arrays},
     }
@@ -210,6 +211,7 @@ def _fit(content: Entry) -> Fit:
         trace=tuple(Step(whole(step, "number"), number(step, "objective")) for step in map(_step, content["trace"])),
         notes=tuple(Note(text(note, "topic"), text(note, "text")) for note in content["notes"]),
         starts=tuple(map(_start, content.get("starts", ()))),
+        stop=stop_of(content),
     )
     _check_statistics(fit)
     return replace(fit, posterior=posterior_content.read(content["posterior"], fit))
