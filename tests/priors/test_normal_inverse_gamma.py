@@ -352,6 +352,17 @@ def test_the_proof_of_a_nearly_exact_line_is_as_exact_as_its_moments(point: str)
     assert posterior_residual(exact, moments(family(1), rows), pseudo) < 1e-14
 
 
+@pytest.mark.parametrize("noise", [0.0, 1e-12, 1e-9])
+def test_an_exact_line_is_certified_although_rounded_moments_leave_less_than_nothing(noise: float) -> None:
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        x, z, off = rng.normal(size=(3, 200))
+        data = {"x": x, "z": z, "y": 2 * x - 3 * z + 5 + noise * off}
+        prior = sf.NormalInverseGamma(2, 1e-18, mean=0.0, precision=1e-6)
+        fit = sf.fit(sf.DAG("x -> y; z -> y"), data, prior=prior)
+        assert fit.certificate.ok, fit.certificate.verdict
+
+
 @pytest.mark.parametrize("point", ["mean", "map"])
 @pytest.mark.parametrize("slope", [1e3, 1e4, 1e5])
 def test_the_variance_around_a_nearly_exact_line_keeps_its_digits(slope: float, point: str) -> None:

@@ -225,7 +225,7 @@ def _corrected(
     level, along = Fraction(float(beta[0])), _fractions(np.append(-beta[1:], 1.0))
     apart = _fractions(pseudo.slopes) + along[:-1]
     cross, pull = _fractions(scatter).dot(along), _fractions(pseudo.scatter).dot(apart)
-    squares = along.dot(cross) + apart.dot(pull)
+    squares = max(along.dot(cross), Fraction(0)) + apart.dot(pull)  # rounded moments may leave less than nothing
     by_level, by_slopes = Fraction(0), cross[:-1] + pull  # half the fall of the squares
     centre = _fractions(np.append(pseudo.centre, pseudo.level)) - _fractions(origin)
     for weight, place in ((Fraction(n), _fractions(rest)), (Fraction(pseudo.weight), centre)):
