@@ -202,9 +202,21 @@ def test_most_likely_states_and_values(folder: Path) -> None:
     assert good("query", "mixed.json", "--map", "-g", "variety=dwarf").split()[:2] == ["variable", "value"]
 
 
+def test_commands_that_cannot_sample_an_answer_do_not_advise_it(folder: Path) -> None:
+    Path("gaps.csv").write_text("light,flowered\n,yes\n,no\n")
+    for asked in (
+        ("query", "softmax.json", "--map", "-g", "flowered=yes"),
+        ("impute", "softmax.json", "gaps.csv", "--out", "filled.csv"),
+        ("score", "softmax.json", "gaps.csv", "--missing", "marginalise"),
+    ):
+        assert bad(*asked).endswith("Observe ['light'].")
+
+
 def test_sampling_answers_what_has_no_closed_form(folder: Path) -> None:
     refused = bad("query", "softmax.json", "light", "-g", "flowered=yes")
     assert refused.endswith("Observe ['light'], or pass --method sampling.")
+    refused = bad("query", "softmax.json", "-g", "flowered=yes")
+    assert refused.endswith("Observe ['light'], or estimate the answer by --method sampling.")
     asked = ("query", "softmax.json", "light", "variety", "-g", "flowered=yes", "--method", "sampling")
     model = sf.read("softmax.json")
     wanted = model.query(["light", "variety"], {"flowered": "yes"}, method="sampling", seed=0)

@@ -136,3 +136,30 @@ def test_a_degenerate_node_may_be_drawn_but_not_observed() -> None:
     assert network.query("y", method="sampling", draws=100, seed=0).mean.tolist() == pytest.approx([1.0])
     with pytest.raises(sf.ModelError, match="degenerate"):
         network.query("x", {"y": 1.0}, method="sampling", draws=100, seed=0)
+
+
+def test_only_a_query_advises_its_own_sampling() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    c = ["u" if value > 0 else "v" for value in x + rng.normal(size=60)]
+    d = [state if same else "u" for state, same in zip(c, rng.random(60) < 0.8, strict=True)]
+    priors = [sf.BDeu(20), sf.NormalInverseGamma(2, 1.0), sf.Gaussian(10)]
+    model = sf.fit(sf.DAG("x -> c; c -> d"), {"x": x, "c": c, "d": d}, prior=priors).model
+    rows: dict[str, Any] = {"x": [None], "c": [None], "d": ["u"]}
+    by_query = "or estimate the answer by query(targets, given, method='sampling')."
+    asked: dict[str, tuple[Any, str]] = {
+        "query": (lambda: model.query("x", {"d": "u"}), "Observe ['x'], or pass method='sampling'."),
+        "marginal": (lambda: model.marginal("c"), f"Observe ['x'], {by_query}"),
+        "marginals": (lambda: model.marginals({"d": "u"}), f"Observe ['x'], {by_query}"),
+        "query_rows": (lambda: model.query_rows("c", {"d": ["u"]}), f"Observe ['x'], {by_query}"),
+        "predict": (lambda: model.predict("c", {"d": ["u"]}), "Observe ['x']."),
+        "map": (lambda: model.map({"d": "u"}), "Observe ['x']."),
+        "impute": (lambda: model.impute(rows), "Observe ['x']."),
+        "log_prob": (lambda: model.log_prob(rows, missing="marginalise"), "Observe ['x']."),
+        "log_evidence": (lambda: model.log_evidence({"d": "u"}), "Observe ['x']."),
+        "sample": (lambda: model.sample(3, given={"d": "u"}), "Observe ['x']."),
+    }
+    for name, (call, advice) in asked.items():
+        with pytest.raises(sf.ModelError) as caught:
+            call()
+        assert str(caught.value).endswith(f"no closed form. {advice}"), name

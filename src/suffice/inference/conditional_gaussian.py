@@ -20,6 +20,7 @@ from suffice.errors import ModelError, Remedy, listing
 from suffice.inference.budget import BYTES
 from suffice.inference.gaussian_parts import (
     CHUNK,
+    NoExactAnswer,
     Part,
     PartSolver,
     Regression,
@@ -99,10 +100,11 @@ class MixedNetwork:
         hidden = [self.names[variable] for variable in relevant if variable in self.others - seen.values.keys()]
         if hidden:
             raise ModelError(
-                f"The answer depends on {listing(hidden, 12)}, neither discrete nor normal, so that it has no closed "
-                f"form. Observe {listing(hidden, 12)}, or pass ",
-                Remedy("method", "sampling"),
-                ".",
+                NoExactAnswer(
+                    f"The answer depends on {listing(hidden, 12)}, neither discrete nor normal, so that it has no "
+                    f"closed form. Observe {listing(hidden, 12)}",
+                    ".",
+                )
             )
 
     def above(self, wanted: Iterable[int]) -> list[int]:
@@ -268,11 +270,12 @@ class Conditioned:
         need, allowed = BYTES * 2 * k * (t * t + self.seen.n * (t + 1)), settings().memory
         if need > allowed:
             raise ModelError(
-                f"The answer is a mixture of {k:,} normal distributions, one for each configuration of "
-                f"{listing([self.network.names[v] for v in by], 12)}, and would need {in_bytes(need)}; it may use "
-                f"{in_bytes(allowed)}. Ask for fewer variables at a time, observe some of these, or pass ",
-                Remedy("method", "sampling"),
-                ".",
+                NoExactAnswer(
+                    f"The answer is a mixture of {k:,} normal distributions, one for each configuration of "
+                    f"{listing([self.network.names[v] for v in by], 12)}, and would need {in_bytes(need)}; it may use "
+                    f"{in_bytes(allowed)}. Ask for fewer variables at a time or observe some of these",
+                    ".",
+                )
             )
 
     # The most likely, and draws -------------------------------------------------------------------------------

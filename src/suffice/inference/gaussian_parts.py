@@ -13,13 +13,14 @@ from a covariance, so that small variances beside large ones, and means far from
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from suffice.errors import ModelError, Remedy, listing
+from suffice.errors import ModelError, Text, listing
+from suffice.errors import Part as Words
 from suffice.inference.budget import BYTES
 from suffice.settings import one_blas_thread, settings
 from suffice.text import in_bytes, plural
@@ -29,6 +30,21 @@ CHUNK = 2**21
 """Numbers that the matrices of one batch of configurations hold."""
 LARGE = 32
 """Variables from which on linear algebra would wake other threads, which takes more time than they save."""
+
+
+class NoExactAnswer(Text):
+    """Why there is no exact answer, or none that memory allows; the stop at its end is a part of its own."""
+
+
+@contextmanager
+def or_else(*parts: Words) -> Iterator[None]:
+    """Say where there is no exact answer what else the model can be asked."""
+    try:
+        yield
+    except ModelError as error:
+        if isinstance(error.message, NoExactAnswer):
+            error.args = (Text(*error.message.parts[:-1], ", or ", *parts, "."),)
+        raise
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,13 +282,15 @@ class PartSolver:
             return
         k, size = self.configurations(part), len(part.members)
         raise ModelError(
-            f"The exact answer would need {in_bytes(need)}, and may use {in_bytes(allowed)}: "
-            f"{plural(size, 'continuous variable')} hang together, {listing([self.names[v] for v in part.free], 6)} "
-            f"among them, and depend on {plural(len(part.by), 'discrete variable')}, "
-            f"{listing([self.names[v] for v in part.by], 12)}, with {k:,} configurations, each of which has a "
-            "normal distribution of its own. Ask for fewer variables, observe some of these, or pass ",
-            Remedy("method", "sampling"),
-            ".",
+            NoExactAnswer(
+                f"The exact answer would need {in_bytes(need)}, and may use {in_bytes(allowed)}: "
+                f"{plural(size, 'continuous variable')} hang together, "
+                f"{listing([self.names[v] for v in part.free], 6)} among them, and depend on "
+                f"{plural(len(part.by), 'discrete variable')}, {listing([self.names[v] for v in part.by], 12)}, "
+                f"with {k:,} configurations, each of which has a "
+                "normal distribution of its own. Ask for fewer variables or observe some of these",
+                ".",
+            )
         )
 
 

@@ -22,6 +22,7 @@ from suffice.errors import (
     suggestion,
 )
 from suffice.inference.derivatives import gradients
+from suffice.inference.gaussian_parts import or_else
 from suffice.inference.product import Factor, Product
 from suffice.models.by_hand import cpd_from, variables_of
 from suffice.models.cpds import CPD, NodeFamily, kind_named
@@ -31,7 +32,7 @@ from suffice.models.discrete_engine import DiscreteEngine
 from suffice.models.engine import Answer, AnswersOfRows, ExactOrSampled
 from suffice.models.evidence import Evidence, Targets, describe, given_of, seen_of, targets_of
 from suffice.models.joint_normal import JointNormal
-from suffice.models.mixed_engine import MixedEngine, require_gaussian
+from suffice.models.mixed_engine import BY_SAMPLING, MixedEngine, require_gaussian
 from suffice.models.mixed_network import mixed_network
 from suffice.models.prediction import Prediction
 from suffice.models.queries import AnyQueries, Queries
@@ -306,9 +307,15 @@ class BayesianNetwork(Queries[Answer, AnswersOfRows], RowModel, Prediction):
                 ".",
             )
         if interval is not None or method == "exact":
-            return super().query(targets, given, interval=interval)
+            with or_else("pass ", Remedy("method", "sampling")):
+                return super().query(targets, given, interval=interval)
         wanted = targets_of(self.schema, targets)
         return sampled(self, wanted, seen_of(self.schema, given, wanted), draws, seed)
+
+    def marginal(self, scope: Targets) -> Answer:
+        """Return p(scope), one axis a variable, as `query` does without evidence."""
+        with or_else(*BY_SAMPLING):
+            return self._engine.query(targets_of(self.schema, scope), None)
 
     def kl(self, other: AnyQueries | JointNormal) -> float:
         """Return Σ p log p/q in nats, p being this model and q the other, over the same variables and states.

@@ -13,9 +13,10 @@ import numpy as np
 from suffice.data.block import code_dtype
 from suffice.data.labelled import LabelledTable
 from suffice.data.schema import Schema
-from suffice.errors import ModelError, listing
+from suffice.errors import ModelError, Remedy, listing
 from suffice.inference.conditional_gaussian import Conditioned, MixedNetwork, Seen, each_marginal
 from suffice.inference.conditional_gaussian_draws import drawing
+from suffice.inference.gaussian_parts import or_else
 from suffice.models.assignment import Assignment, assignment_of
 from suffice.models.evidence import describe, seen_of
 from suffice.models.incomplete_rows import MissingValues
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from suffice.models.normal_mixture import NormalMixture
     from suffice.types import TableLike
     from suffice.values import UnknownStates
+
+BY_SAMPLING = ("estimate the answer by ", Remedy("method", "sampling", call="query(targets, given, …)"))
+"""What to do about many answers of which one has no closed form."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +79,17 @@ class MixedEngine:
 
     def rows(self, wanted: tuple[int, ...], data: TableLike, unknown_states: UnknownStates) -> AnswersOfRows:
         """Return p(wanted | row) for every row of a table of evidence."""
-        return mixed_rows(self.network, self.schema, wanted, *evidence_rows(self.schema, wanted, data, unknown_states))
+        codes, values = evidence_rows(self.schema, wanted, data, unknown_states)
+        with or_else(*BY_SAMPLING):
+            return mixed_rows(self.network, self.schema, wanted, codes, values)
 
     # The whole ------------------------------------------------------------------------------------------------
 
     def marginals(self, given: Evidence | None) -> Marginals:
         """Return p(v | given) of every variable that is not given: tables, normal distributions and mixtures."""
         seen = seen_of(self.schema, given)
-        found = each_marginal(self.network, seen)
+        with or_else(*BY_SAMPLING):
+            found = each_marginal(self.network, seen)
         if found is None:
             raise self._not_seen(seen)
         tables, mixtures = found

@@ -10,9 +10,9 @@ import numpy as np
 
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
-from suffice.errors import ModelError, Remedy, listing
+from suffice.errors import ModelError, listing
 from suffice.inference.conditional_gaussian import MixedNetwork, Mixture, Seen
-from suffice.inference.gaussian_parts import Regression
+from suffice.inference.gaussian_parts import NoExactAnswer, Regression
 from suffice.inference.log_tables import LogFactor, log_of
 from suffice.models.cpds.kind import CPD
 from suffice.models.cpds.linear_gaussian import LinearGaussianCPD
@@ -75,11 +75,12 @@ def _with_values(cpd: CPD, place: Mapping[str, int], seen: Seen, rows_axis: int)
     hidden = [parent.name for parent in family.continuous if place[parent.name] not in seen.values]
     if hidden:
         raise ModelError(
-            f"p({child.name} | {', '.join(parent.name for parent in family.parents)}) is a "
-            f"{cpd.kind.replace('_', ' ')} of the continuous {listing(hidden)}, so that the answer has no closed form. "
-            f"Observe {listing(hidden)}, or pass ",
-            Remedy("method", "sampling"),
-            ".",
+            NoExactAnswer(
+                f"p({child.name} | {', '.join(parent.name for parent in family.parents)}) is a "
+                f"{cpd.kind.replace('_', ' ')} of the continuous {listing(hidden)}, so that the answer has no closed "
+                f"form. Observe {listing(hidden)}",
+                ".",
+            )
         )
     sizes = [parent.n_states for parent in family.discrete]
     codes, k = all_configurations(sizes), math.prod(sizes)
