@@ -154,3 +154,12 @@ def test_options_are_written_as_such_where_python_shows_arguments(
     assert "--point map asks for" in bad("fit", "A -> B", "t.csv", "--point", "map")
     sf.write(sf.fit(sf.Autoregression(1), [[0.0, 1.0, 0.5, 2.0, 1.0]]).model, "a.json")
     assert "An AutoregressiveModel cannot" in bad("explore", "a.json")
+
+
+def test_commands_that_take_rows_as_they_are_advise_no_way_to_read_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("A,B\nx,u\nx,\n")
+    assert bad("info", "A -> B", "t.csv").endswith(" Fill it in.")
+    assert "Fill it in, or pass --missing drop to leave out incomplete rows." in bad("check", "A -> B", "t.csv")

@@ -76,7 +76,7 @@ class Remedy:
 
     def __str__(self) -> str:
         given = f"{self.argument}={self.value!r}"
-        others = " with " * bool(self.beside) + ", ".join(f"{name}={value!r}" for name, value in self.beside)
+        others = "".join(f" and {name}={value!r}" for name, value in self.beside)
         return (self.call.replace("…", given) or given) + others + f" {self.why}" * bool(self.why)
 
 
@@ -121,6 +121,10 @@ def the_argument(name: str, place: str = "argument") -> Mention:
 def at_row(row: int) -> Mention:
     """Return the place of a row of the table that was passed; errors of a query's answer leave it out."""
     return Mention("row", f", row {row}")
+
+
+class InPython(str):
+    """Python's words for a part for which a front end has none; parts that are said beside others are left out then."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +209,7 @@ def _changed(part: Part, say: Change) -> Part | None:
     if not isinstance(part, Also):
         return say(part)
     found = [_changed(each, say) for each in part.parts]
-    said = [each for each in found if each is not None]
+    said = [each for each in found if each is not None and not isinstance(each, InPython)]
     return Also(tuple(said)) if len(said) == len(found) else None
 
 

@@ -199,7 +199,8 @@ entry("table of a density", A, lambda w: sf.fit(ON_UNIT, X_ROWS).model.query("x"
       "model.log_prob")  # fmt: skip
 entry("value outside its support", E_, lambda w: sf.fit(ON_UNIT, {"x": [0.5, 2.0]}), "'x' has the value 2",
       "from 0 to 1", "Widen")  # fmt: skip
-entry("features too wide for exact fits", E_, wide, "too wide", "method='pseudo_likelihood'")
+entry("features too wide for exact fits", E_, wide, "too wide", "cells. Allow more: sf.config(",
+      "Or pass method='pseudo_likelihood' or method='stochastic'")  # fmt: skip
 entry("init of no kind", A, lambda w: featured(sf.product("n"), init="zeros"), "'random' or weights", "'zeros'")
 entry("init of another length", A, lambda w: featured(sf.product("n"), init=[1.0, 2.0]), "1 finite number",
       "[1.0, 2.0]")  # fmt: skip

@@ -151,6 +151,7 @@ entry(
 entry("graph CRF, weights of another number", M, lambda w: _model(weights=np.zeros(3)), "'weights'", "2 finite", "(3,)")
 entry("graph CRF, another number of labels", M, lambda w: _model(label=Variable("y", ("p",))), "2 labels", "are 1")
 entry("graph CRF, errors under a penalty", E_, lambda w: _errors(c2=1.0), "Fit with c2=0")
+entry("graph CRF, errors under two penalties", E_, lambda w: _errors(c1=0.1, c2=1.0), "Fit with c1=0 and c2=0.")
 entry("graph CRF, errors of too many", E_, lambda w: _errors(most=1), "2 weights", "up to 1")
 entry("graph CRF, errors not kept", E_, lambda w: _errors(), "2 weights were not kept", "standard_errors(X)")
 entry(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from tests.learn.class_gaussian_cases import NAMES, gap, naive, rows_of, table
 
 import suffice as sf
+from suffice.cli.remedies import as_options
 from suffice.structures.class_gaussian import ClassGaussian
 
 SEEDS = st.integers(0, 10**6)
@@ -96,4 +99,17 @@ def test_too_few_steps_are_said_and_not_certified() -> None:
     structure = ClassGaussian("class", NAMES, covariance="sparse", alpha=0.01)
     fit = sf.fit(structure, table(9, spread=0), max_iter=1)
     assert not fit.certificate.ok
-    assert any("Raise max_iter" in str(note) for note in fit.notes)
+    said = [note.text for note in fit.notes if "Raise max_iter" in note.text]
+    assert said
+    assert all("Raise --max-iter." in as_options(text) for text in said)
+    shell = Shortened(covariance="sparse", alpha=0.01).fit(*rows_of(table(9, spread=0)))
+    advice = [note.text for note in shell.fit_.notes if "A larger shrinkage takes fewer steps." in note.text]
+    assert advice
+    assert not any("max_iter" in text for text in advice)
+
+
+class Shortened(sf.GaussianBayes):
+    """A classifier whose search is not allowed more than one step."""
+
+    def _settings(self, n_classes: int) -> dict[str, Any]:
+        return {**super()._settings(n_classes), "max_iter": 1}

@@ -182,7 +182,7 @@ def test_every_remedy_that_is_advised_helps(sick: str, kind: str) -> None:
 
 
 def test_remedies_are_read_from_messages() -> None:
-    said = "Leave it out, pass shrinkage=0.1 with bayes=False, or share variances by covariance='tied'."
+    said = "Leave it out, pass shrinkage=0.1 and bayes=False, or share variances by covariance='tied'."
     assert advised(said) == [{"shrinkage": 0.1, "bayes": False}, {"covariance": "tied"}]
 
 

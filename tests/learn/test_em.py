@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import suffice as sf
+from suffice.cli.remedies import as_options
 from suffice.files import read_arrays, write_arrays
 from suffice.learn.em_checkpoint import KIND, VERSION, Checkpoint
 from suffice.optimise.mixing import Mixing
@@ -173,6 +174,8 @@ class TestInterruption:
         few = fitted(checkpoint=path, max_iter=3)
         same = fitted(checkpoint=path, max_iter=3)
         assert [note.text for note in same.notes] == [note.text for note in few.notes]
+        for fit in (few, same):
+            assert any("--max-iter of 3 steps" in as_options(note.text) for note in fit.notes)
         more = fitted(checkpoint=path)
         assert more.certificate.ok
         assert more.log_likelihood == pytest.approx(fitted().log_likelihood, rel=1e-9)

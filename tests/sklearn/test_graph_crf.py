@@ -218,7 +218,10 @@ class TestLearning:
 
     def test_steps_that_do_not_suffice_are_warned_of(self) -> None:
         with pytest.warns(ConvergenceWarning, match="Not certified"):
-            sf.GraphCRF(max_iter=1, c2=0.01).fit(*images(10, 1))
+            early = sf.GraphCRF(max_iter=1, c2=0.01).fit(*images(10, 1))
+        (said,) = [note.text for note in early.fit_.notes if note.text.startswith("Not converged")]
+        assert "allow more by max_iter=…." in said
+        assert "start from this point" not in said
 
     def test_errors_are_known_after_maximum_likelihood_only(self, fitted: sf.GraphCRF) -> None:
         x = images(40, 1)[0]

@@ -126,7 +126,10 @@ def test_large_fits_take_the_rows_once_more_for_standard_errors(monkeypatch: pyt
 def test_a_search_that_ends_early_warns() -> None:
     x, y = blobs(k=3)
     with pytest.warns(ConvergenceWarning, match="Not certified"):
-        sf.SoftmaxRegression(max_iter=1, tol=1e-10).fit(x, y)
+        early = sf.SoftmaxRegression(max_iter=1, tol=1e-10).fit(x, y)
+    (said,) = [note.text for note in early.fit_.notes if note.text.startswith("Not converged")]
+    assert "allow more by max_iter=…." in said
+    assert "start from this point" not in said
 
 
 def test_notes_and_priors_are_said_in_the_words_of_the_shell() -> None:

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
 
-from suffice.errors import Made, Mention, Part, Passed, Remedy, Value, is_number, worded
+from suffice.errors import InPython, Made, Mention, Part, Passed, Remedy, Value, is_number, worded
 
 PRIORS = {
     "BDeu": "bdeu",
@@ -103,7 +103,7 @@ def option_of(part: Remedy | Passed | Mention | Made, scope: Scope | None = None
         return found
     if isinstance(part, Remedy) and part.argument == "kinds":
         return f"kinds = {_entry(part.value)} in a structure file"
-    return part if isinstance(part, Mention) else f"in Python, {part}"
+    return part if isinstance(part, Mention) else InPython(f"in Python, {part}")
 
 
 def _said(part: Remedy | Passed | Mention | Made) -> Part | None:
@@ -114,7 +114,7 @@ def _said(part: Remedy | Passed | Mention | Made) -> Part | None:
         return f"The option {NAMES[part.what]}" if is_option else MENTIONS.get(part.what, part)
     if isinstance(part, Passed):
         return _option(part)
-    others = " with " * bool(part.beside) + " ".join(_option(Passed(name, value)) for name, value in part.beside)
+    others = "".join(f" and {_option(Passed(name, value))}" for name, value in part.beside)
     return f"{_option(part)}{others} {part.why}".rstrip()
 
 
@@ -370,6 +370,7 @@ MENTIONS: Mapping[str, str | None] = {
     "fixed": "fixed={…} in Python",
     "graph": "--graph …",
     "max_iter": "--max-iter",
+    "raise max_iter": "Raise --max-iter",
     "larger tolerance": "try a larger --tol or another --method",
     "memory": "--memory",
     "min_freq": "--min-freq",

@@ -16,7 +16,7 @@ from suffice.data.encode import ColumnEncoder, missing_in
 from suffice.data.float_kinds import Trait, refuse_unclear, unclear_in
 from suffice.data.raw import Batch, RawStream
 from suffice.data.schema import Declaration, Schema, declarations
-from suffice.errors import DataError, Remedy, Text, at_row
+from suffice.errors import DataError, Remedy, Text, also, at_row
 from suffice.text import plural
 from suffice.types import Array, Codes, Columns
 
@@ -256,7 +256,8 @@ def require_exact(total: float, where: str) -> None:
 
 def or_else(advice: str) -> str:
     """Return what else can be done, as the end of a sentence."""
-    return Text(", or ", advice) if advice else ""
+    parts = advice.parts if isinstance(advice, Text) else (advice,)
+    return Text(also(", or ", *parts)) if advice else ""
 
 
 def complete_rows(columns: Columns, missing: str, first_row: int = 0, if_missing: str = "") -> NDArray[np.bool_] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from suffice.errors import ModelError, listing
+from suffice.errors import Mention, ModelError, listing
 from suffice.inference.product import Product
 from suffice.settings import more_memory, settings
 from suffice.text import in_bytes
@@ -43,7 +43,8 @@ def require_room(product: Product, cliques: Sequence[Sequence[int]], peak: int |
     raise ModelError(
         f"Exact inference would need {in_bytes(need)}, and may use {in_bytes(allowed)}. The elimination order that was "
         f"found has width {width}: its largest clique, {listing(members, 20)}, has a table of {tables[largest]:,} "
-        f"cells{kept}. Observe some of these variables, or allow more: ",
+        f"cells{kept}. ",
+        Mention("observe", "Observe some of these variables, or allow more: "),
         more_memory(need),
         ".",
     )

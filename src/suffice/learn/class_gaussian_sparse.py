@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.errors import EstimationError, Remedy, listing
+from suffice.errors import EstimationError, Mention, Remedy, Text, listing
 from suffice.learn.class_gaussian_covariance import Scatter
 from suffice.learn.gaussian_steps import newton_steps
 from suffice.models.gaussian_regressions import SINGULAR, precision_of, regressions_of
@@ -18,6 +18,7 @@ from suffice.types import Floats
 CLOSE = 1e-11
 """Gaps between the correlations of data and model that end Newton's steps."""
 PATIENCE = 10
+RAISE = Mention("raise max_iter", "Raise max_iter")
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class Sparse:
 def sparse(scatter: Scatter, covariances: Floats, watch: Watch, max_iter: int) -> Sparse:
     """Return the sparse precision matrix of every class from its covariance."""
     structure = scatter.structure
-    found, remarks = [], []
+    found: list[Floats] = []
+    remarks: list[str] = []
     with watch.work("sparse precision matrices", len(covariances), "classes"):
         for group, covariance in enumerate(covariances):
             if structure.graph is not None:
@@ -52,7 +54,7 @@ def sparse(scatter: Scatter, covariances: Floats, watch: Watch, max_iter: int) -
                 precision = lasso.precision
                 remark = _lasso_remark(lasso, max_iter)
             if remark:
-                remarks.append(f"The precision matrix of {scatter.who(group)} stopped {remark}.")
+                remarks.append(Text(f"The precision matrix of {scatter.who(group)} stopped ", remark, "."))
             found.append(precision)
             watch.advance(1, "")
     precisions = np.array(found)
@@ -69,7 +71,7 @@ def _lasso_remark(lasso: SparseInverse, max_iter: int) -> str:
         return ""
     said = f"with conditions violated by {lasso.violation:.3g}"
     if lasso.n_steps >= max_iter:
-        return f"{said}. Raise max_iter"
+        return Text(said, ". ", RAISE)
     return f"{said}: alpha is so small that rounding hides the optimum, as the covariance matrix is singular. Raise it"
 
 
@@ -94,8 +96,9 @@ def _with_zeros(graph: GaussianMarkov, covariance: Floats, max_iter: int) -> tup
             break
         here = next(points)
         best, waited = (here, 0) if here.gap < best.gap else (best, waited + 1)
-    remark = "" if best.gap <= 1e-9 else f"with a gap of {best.gap:.3g} between correlations. Raise max_iter"
-    return best.precision / unit, remark
+    if best.gap <= 1e-9:
+        return best.precision / unit, ""
+    return best.precision / unit, Text(f"with a gap of {best.gap:.3g} between correlations. ", RAISE)
 
 
 def _require_cliques(scatter: Scatter, group: int, covariance: Floats, graph: GaussianMarkov) -> None:

@@ -224,7 +224,7 @@ class Climb(Generic[S, M]):
             end.trace.append(end.objective)
         if end.stop is None and not watch.interrupted:
             end.stop = Stop.OUT_OF_STEPS
-            end.reason = Text(Mention("max_iter", "'max_iter'"), f" of {limit:,} steps was reached")
+            end.reason = _out_of_steps(limit)
         return end
 
     def _ascend(
@@ -295,7 +295,9 @@ class Climb(Generic[S, M]):
 
     def ended(self, done: Done) -> End:
         """Return an end that was reached before."""
-        end = End(done.name, done.vector, done.trace[-1], done.trace, done.stop, done.reason)
+        told = REASONS.get(done.stop, done.reason)
+        reason = _out_of_steps(len(done.trace)) if done.stop is Stop.OUT_OF_STEPS else told
+        end = End(done.name, done.vector, done.trace[-1], done.trace, done.stop, reason)
         end.undetermined = done.undetermined
         return end
 
@@ -317,6 +319,10 @@ class Climb(Generic[S, M]):
             stop=best.stop,
             statistics=replace(self.expectation.statistics(expected), remarks=self.problem.statistics.remarks),
         )
+
+
+def _out_of_steps(limit: int) -> Text:
+    return Text(Mention("max_iter", "'max_iter'"), f" of {limit:,} steps was reached")
 
 
 def _tolerant(climb: Callable[..., End], several: bool) -> Callable[..., End]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.labelled import LabelledTable
-from suffice.errors import EstimationError, ModelError, Remedy
+from suffice.errors import EstimationError, Made, Mention, ModelError, Part, Passed, Remedy, Text
 from suffice.inference.clique_family import CliqueFamily, TableFamily, family_of
 from suffice.inference.feature_extents import variances, widest
 from suffice.inference.feature_family import FeatureFamily, joint_features
@@ -147,12 +147,12 @@ class FeatureSetting:
         except ModelError as error:
             raise EstimationError(
                 "These features make a graph that is too wide for exact expectations. ",
-                error.message,
-                " ",
+                Text(error.message).change(_to_a_fit),
+                " Or pass ",
                 Remedy("method", "pseudo_likelihood"),
-                " and ",
+                " or ",
                 Remedy("method", "stochastic"),
-                " do without these tables; or use features of fewer variables.",
+                ", which do without these tables; or use features of fewer variables.",
             ) from None
 
     @cached_property
@@ -366,6 +366,11 @@ class FeatureSetting:
         """Return the setting on some cells of the joint table only."""
         scope = tuple(range(len(self.design.names)))
         return replace(self, base=(*self.base, Factor(scope, support.astype(np.float64))))
+
+
+def _to_a_fit(part: Remedy | Passed | Mention | Made) -> Part:
+    """Return a part of an answer's error as a fit says it, which cannot observe more variables."""
+    return "Allow more: " if isinstance(part, Mention) and part.what == "observe" else part
 
 
 def _node_logs(setting: FeatureSetting, names: tuple[str, ...]) -> list[Floats]:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 WORDS = Words(
     phrases={
-        "data of a method": "Ledoit and Wolf's shrinkage goes through the rows once more, which are not kept: use fit"
+        "raise max_iter": "A larger shrinkage takes fewer steps",
+        "data of a method": "Ledoit and Wolf's shrinkage goes through the rows once more, which are not kept: use fit",
     }
 )
 

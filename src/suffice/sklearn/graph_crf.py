@@ -30,7 +30,7 @@ from suffice.result.tag_spans import scheme_of
 from suffice.sklearn.base import UnavailableError
 from suffice.sklearn.graph_inputs import WORDS, GraphsLike, LabelsInRows, labels_in_rows, weights_of
 from suffice.sklearn.graph_store import restored, stored
-from suffice.sklearn.words import Words, advised, renamed
+from suffice.sklearn.words import SEARCH, Words, advised, renamed
 from suffice.structures.label_graph import CliqueKind, LabelGraph
 from suffice.text import plural
 from suffice.types import Array, Floats
@@ -39,6 +39,7 @@ from suffice.values import Label
 NOTES = Words(
     {"prior": lambda value: ("c2", 1.0)},
     {
+        **SEARCH,
         "such a prior": "a penalty such as ",
         "leave an input out": Text(
             ", or leave out what never occurs: ", Remedy("states", "observed", beside=(("cliques", "observed"),))

@@ -45,7 +45,7 @@ from suffice.sklearn.sequence_inputs import (
     sequence_weights,
 )
 from suffice.sklearn.sequence_keywords import KeywordError, require_none
-from suffice.sklearn.words import Words, advised
+from suffice.sklearn.words import SEARCH, Words, advised
 from suffice.structures.label_chain import LabelChain
 from suffice.text import plural
 from suffice.types import Array, Floats, PathLike
@@ -57,7 +57,7 @@ GO_ON = Mention("warm_start", ", or go on from these weights by warm_start=True"
 WORDS: dict[str, Part] = {
     "exact from here": Text("an exact method is faster from here", Mention("warm_start", ", by warm_start=True")),
     "from these weights": Mention("warm_start", ", from these weights by warm_start=True"),
-    "larger tolerance": "try a larger tol or another method",
+    **SEARCH,
     "max_iter epochs": Text(Mention("max_iter", "max_iter=…"), GO_ON),
     "more steps": Text(MORE_STEPS, GO_ON),
 }

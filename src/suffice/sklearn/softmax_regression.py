@@ -29,7 +29,7 @@ from suffice.sklearn.inputs import (
     read_numbers,
 )
 from suffice.sklearn.tables import LabelsLike, MatrixLike, may_have_states
-from suffice.sklearn.words import Words, in_words, no_parameter
+from suffice.sklearn.words import SEARCH, Words, in_words, no_parameter
 from suffice.stats.needs import Count
 from suffice.structures.softmax_regression import SoftmaxClasses
 from suffice.types import Floats
@@ -52,6 +52,7 @@ def _penalty(prior: Value) -> tuple[str, Value]:
 WORDS = Words(
     {"prior": _penalty, "unknown_states": no_parameter},
     {
+        **SEARCH,
         "such a prior": "",
         "Laplace": Remedy("penalty", "l1"),
         "The prior": "The penalty",

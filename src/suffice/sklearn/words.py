@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from suffice.errors import EstimationError, Made, Mention, Part, Passed, Remedy, SufficeError, Text, Value, the_argument
+from suffice.optimise.outcome import MORE_STEPS
 from suffice.result.fit import Fit
 from suffice.sklearn.cases import Cases
 
@@ -74,6 +75,8 @@ OF_STATES = Words(
         "unknown state": "No class had it in training; to take it as missing, pass ",
     },
 )
+SEARCH: Mapping[str, Part] = {"larger tolerance": "try a larger tol or another method", "more steps": MORE_STEPS}
+"""What shells with ``max_iter``, ``tol`` and ``method`` say of searches that ended early."""
 SMOOTHED = Text("Fit with ", Remedy("smoothing", 1.0), ", which leaves no state without probability.")
 
 
