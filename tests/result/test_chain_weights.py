@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -117,12 +116,14 @@ def test_attributes_that_have_no_weight_do_not_shift_names() -> None:
 
 
 def test_fits_and_estimators_are_taken_for_their_model() -> None:
-    model = chain({("x", "A"): 1.0}, {("A", "B"): 7.0}, LABELS)
-    for source in (SimpleNamespace(model=model), SimpleNamespace(model_=model)):
-        assert list(state_table(source)) == [("x", "A", 1.0)]
-        assert list(transition_table(source)) == [("A", "B", 7.0)]
+    estimator = sf.ChainCRF(c2=0.1).fit([[["x"], ["y"]], [["y"]]], [["A", "B"], ["B"]])
+    wanted = list(state_table(estimator.fit_.model))
+    assert len(wanted) > 1
+    for source in (estimator.fit_, estimator):
+        assert list(state_table(source)) == wanted
+        assert list(transition_table(source)) == list(transition_table(estimator.fit_.model))
     with pytest.raises(sf.ArgumentError, match="after fit"):
-        transition_matrix(SimpleNamespace(model=None))
+        transition_matrix(sf.ChainCRF())
 
 
 def test_tables_print_and_leave_as_data() -> None:
