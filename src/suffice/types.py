@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from suffice.data.readers.sql import SQL
     from suffice.data.sequences import Sequences
     from suffice.engines.parts import Parts
+    from suffice.structures.cliques import Cliques
+    from suffice.structures.dag import DAG
+    from suffice.values import Label
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -69,3 +72,32 @@ Own: TypeAlias = "Contingency | CSV | SQL | Sequences | Sequence[Graph] | Table 
 """Tables of types that are the library's own."""
 TableLike: TypeAlias = "Foreign | PathLike | Sequence[PathLike] | Own"
 """What the library reads as a table of one row per case."""
+SequencesLike: TypeAlias = "TableLike | Sequence[Sequence[Label | None] | Array]"
+"""What the library reads as sequences: tables of one row per position, and lists of sequences."""
+
+
+class NetworkxGraph(Protocol):
+    """A graph of networkx, or of whatever has the same methods."""
+
+    @property
+    def nodes(self) -> Iterable[object]:
+        """The nodes."""
+
+    @property
+    def edges(self) -> Callable[[], Iterable[tuple[object, object]]]:
+        """A function that returns the edges."""
+
+    def is_directed(self) -> bool:
+        """Return whether its edges have directions."""
+
+
+NodeName = str | SupportsIndex
+"""A node's name; whole numbers become text."""
+Neighbours = Mapping[str, Iterable[NodeName]] | Mapping[int, Iterable[NodeName]]
+"""The parents, or the neighbours, of each node."""
+DirectedGraph: TypeAlias = "str | DAG | NetworkxGraph | Neighbours | Iterable[NodeName | Sequence[NodeName]]"
+"""What `suffice.DAG` reads: text, parents by child, edges as pairs, with lone nodes, or a graph of networkx."""
+UndirectedGraph: TypeAlias = (
+    "str | Cliques | DAG | NetworkxGraph | Neighbours | Iterable[NodeName | Collection[NodeName]]"
+)
+"""What `suffice.Cliques` reads: text, neighbours by node, cliques, or a graph of networkx."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 Label = str | int | float | bool
 """The name of a state."""
+Setting = str | int | float | tuple[str | int | float, ...]
+"""A setting of a node's kind of distribution, as a `DAG` holds it."""
+GivenKind = str | Mapping[str, str | int | float | Sequence[str | int | float]]
+"""A node's kind of distribution, or its settings by name, ``kind`` among them."""
 
 Estimate = Literal["mle", "mean", "map"]
 Missing = Literal["error", "drop", "em", "available"]

@@ -10,7 +10,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ Stretch = tuple[Any, NDArray[np.int64]]
 """Some symbols in a row, code points or words, and the places among them where a sequence begins."""
 
 
-def is_text_path(data: object) -> bool:
+def is_text_path(data: object) -> TypeGuard[str | os.PathLike[str]]:
     """Whether data is the path of a text file, by its ending."""
     return isinstance(data, str | os.PathLike) and os.fspath(data).lower().endswith(ENDINGS)
 

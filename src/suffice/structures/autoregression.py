@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from suffice.data.held_symbols import HeldSymbols
 from suffice.data.marked_windows import FIRST, MarkedWindows
@@ -37,7 +37,7 @@ from suffice.text import in_bytes, plural
 if TYPE_CHECKING:
     from suffice.models.autoregression import AutoregressiveModel
     from suffice.result.fit import Fit
-    from suffice.types import Entry, Json
+    from suffice.types import Entry, Json, SequencesLike
 
 
 DIVISORS, INITIALS = ("n", "n-p"), ("given", "normal")
@@ -194,7 +194,7 @@ class Autoregression(Structure["Fit[AutoregressiveModel, Autoregression]"]):
 
     # Data -----------------------------------------------------------------------------------------------------
 
-    def sequences(self, data: Any) -> Sequences:
+    def sequences(self, data: SequencesLike) -> Sequences:
         """Return data as sequences; tables by the columns that the structure names."""
         if isinstance(data, Sequences):
             if None not in (self.variables, data.variables) and data.variables != self.variables:
@@ -209,7 +209,7 @@ class Autoregression(Structure["Fit[AutoregressiveModel, Autoregression]"]):
 
     def open(
         self,
-        data: Any,
+        data: SequencesLike,
         *,
         schema: SchemaLike | None = None,
         weights: Weights = None,

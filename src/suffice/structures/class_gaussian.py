@@ -27,7 +27,7 @@ from suffice.structures.gaussian_markov import GaussianMarkov
 if TYPE_CHECKING:
     from suffice.models.class_gaussian import ClassGaussianModel
     from suffice.result.fit import Fit
-    from suffice.types import Entry, Json
+    from suffice.types import Entry, Json, UndirectedGraph
 
 
 COVARIANCES = ("full", "tied", "diagonal", "tied_diagonal", "spherical", "tied_spherical", "sparse")
@@ -121,7 +121,7 @@ class ClassGaussian(ClassColumns["Fit[ClassGaussianModel, ClassGaussian]"]):
         covariance: str = "full",
         shrinkage: float | str | None = None,
         towards: str = "identity",
-        graph: Iterable[object] | GaussianMarkov | None = None,
+        graph: UndirectedGraph | GaussianMarkov | None = None,
         alpha: float | None = None,
         divisor: str = "n",
         bayes: bool = False,
@@ -244,7 +244,7 @@ class ClassGaussian(ClassColumns["Fit[ClassGaussianModel, ClassGaussian]"]):
 
 
 def _graph(
-    graph: Iterable[object] | GaussianMarkov | None, names: tuple[str, ...], covariance: str
+    graph: UndirectedGraph | GaussianMarkov | None, names: tuple[str, ...], covariance: str
 ) -> GaussianMarkov | None:
     if graph is None:
         return None

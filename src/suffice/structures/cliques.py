@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice.data.schema import Schema
 from suffice.errors import SchemaError, StructureError, listing, require_choice, shown
@@ -28,8 +28,10 @@ from suffice.structures.structure import Structure
 from suffice.text import shorten
 
 if TYPE_CHECKING:
+    from networkx import Graph
+
     from suffice.result.family_fits import CliquesFit
-    from suffice.types import Entry, Json
+    from suffice.types import Entry, Json, UndirectedGraph
 
 
 MAX_TERMS = 100_000
@@ -76,7 +78,9 @@ class Cliques(Structure["CliquesFit"]):
     variables: tuple[str, ...]
     latent: Latent
 
-    def __init__(self, graph: Any, *, take: str = "maximal", latent: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, graph: UndirectedGraph, *, take: str = "maximal", latent: Mapping[str, int] | None = None
+    ) -> None:
         require_choice("take", take, ("maximal", "pairwise"))
         near = neighbours(graph)
         if near is not None:
@@ -193,7 +197,7 @@ class Cliques(Structure["CliquesFit"]):
         ordered = sorted(found, key=lambda term: (len(term), term))
         return tuple(tuple(self.variables[place] for place in term) for term in ordered)
 
-    def is_nested_in(self, other: Any) -> bool:
+    def is_nested_in(self, other: UndirectedGraph) -> bool:
         """Whether every clique lies inside a clique of the other, whose model then includes this one.
 
         >>> Cliques("A:B + C").is_nested_in("A:B + B:C"), Cliques("A:B:C").is_nested_in("A:B + B:C + A:C")
@@ -278,7 +282,7 @@ class Cliques(Structure["CliquesFit"]):
         """
         return dot(self.variables, self.edges, directed=False, dashed=dict(self.latent))
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> Graph:
         """Return a ``networkx.Graph``; needs networkx."""
         import networkx
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from typing import Any
 
 from suffice.errors import StructureError, shown
 from suffice.graph.undirected import interaction_graph, moral_graph
 from suffice.structures.cliques_text import parse, written
 from suffice.structures.dag import DAG
-from suffice.structures.names import as_name, different_names, node_name
+from suffice.structures.names import as_name, different_names, is_networkx, node_name
 
 Clique = tuple[str, ...]
 
 
-def listed(graph: Any) -> tuple[list[Clique], list[str]]:
+def listed(graph: object) -> tuple[list[Clique], list[str]]:
     """Return cliques and variables of text or of a list of cliques.
 
     >>> listed([("A", "B"), "C"])
@@ -56,13 +55,13 @@ def _name(name: object) -> str:
     return node_name(name, "a variable")
 
 
-def neighbours(graph: Any) -> dict[str, list[str]] | None:
+def neighbours(graph: object) -> dict[str, list[str]] | None:
     """Return the neighbours of every node in order, or None for what is no graph.
 
     >>> neighbours({"B": ["A"], "C": []})
     {'B': ['A'], 'C': [], 'A': ['B']}
     """
-    if hasattr(graph, "is_directed"):
+    if is_networkx(graph):
         nodes = list(map(_name, different_names(graph.nodes, "networkx graph")))
         if graph.is_directed():
             return _ordered(moral_graph(DAG(graph).parents))
@@ -81,7 +80,7 @@ def neighbours(graph: Any) -> dict[str, list[str]] | None:
     return _ordered(interaction_graph(edges, nodes))
 
 
-def _near(name: object, near: Any) -> list[str]:
+def _near(name: object, near: object) -> list[str]:
     if isinstance(near, str):
         raise StructureError(f"The neighbours of {name!r} must be a list. Write {{{name!r}: [{near!r}]}}.")
     if isinstance(near, bytes | bytearray) or not isinstance(near, Iterable):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from suffice.errors import (
     StructureError,
@@ -21,13 +21,16 @@ from suffice.errors import (
 from suffice.graph.directed import find_cycle, topological_order
 from suffice.structures.dag_text import Edges, parse, quoted
 from suffice.structures.dot import dot
-from suffice.structures.names import as_name, by_name, different_names, node_name
+from suffice.structures.names import as_name, by_name, different_names, is_networkx, node_name
 from suffice.structures.structure import Structure
 from suffice.text import html_folded, html_text, plural
 
 if TYPE_CHECKING:
+    from networkx import DiGraph
+
     from suffice.result.family_fits import NetworkFit
-    from suffice.types import Entry, Json
+    from suffice.types import DirectedGraph, Entry, Json
+    from suffice.values import GivenKind, Setting
 
 
 SHOWN_LINES = 60
@@ -73,16 +76,16 @@ class DAG(Structure["NetworkFit"]):
     latent: tuple[tuple[str, int], ...]
     kinds: tuple[tuple[str, str], ...]
     tie: tuple[tuple[str, ...], ...]
-    settings: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
+    settings: tuple[tuple[str, tuple[tuple[str, Setting], ...]], ...]
     divisor: str
     learns_available: ClassVar[bool] = True
 
     def __init__(
         self,
-        graph: Any,
+        graph: DirectedGraph,
         *,
         latent: Mapping[str, int] | None = None,
-        kinds: Mapping[str, str | Mapping[str, Any]] | None = None,
+        kinds: Mapping[str, GivenKind] | None = None,
         tie: Iterable[Iterable[str] | Mapping[str, Iterable[str]]] | None = None,
         divisor: str | None = None,
     ) -> None:
@@ -112,7 +115,7 @@ class DAG(Structure["NetworkFit"]):
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
-    def _require(self, node: str) -> None:
+    def _require(self, node: object) -> None:
         if node not in self.nodes:
             raise UnknownNameError(
                 f"The graph has no node {node!r}. Its nodes are {listing(self.nodes, 12)}."
@@ -167,15 +170,15 @@ class DAG(Structure["NetworkFit"]):
         return frozenset(node for node, kind in self.kinds if kind == "linear_gaussian")
 
     @property
-    def settings_of(self) -> dict[str, dict[str, Any]]:
+    def settings_of(self) -> dict[str, dict[str, Setting]]:
         """The settings of the kinds, by node."""
         return {node: dict(settings) for node, settings in self.settings}
 
     @property
-    def kinds_and_settings(self) -> dict[str, str | dict[str, Any]]:
+    def kinds_and_settings(self) -> dict[str, str | dict[str, Setting]]:
         """What was said of kinds, in the form in which it may be given again."""
         kinds, settings = dict(self.kinds), self.settings_of
-        said: dict[str, str | dict[str, Any]] = {**kinds}
+        said: dict[str, str | dict[str, Setting]] = {**kinds}
         for node, mine in settings.items():
             said[node] = {**({"kind": kinds[node]} if node in kinds else {}), **mine}
         return said
@@ -223,7 +226,7 @@ class DAG(Structure["NetworkFit"]):
         """
         return dot(self.nodes, self.edges, directed=True, dashed=dict(self.latent))
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> DiGraph:
         """Return a ``networkx.DiGraph``; needs networkx."""
         import networkx
 
@@ -270,7 +273,7 @@ def _parents(nodes: list[str], edges: Edges) -> dict[str, list[str]]:
     return parents
 
 
-def _n_states(name: str, n_states: object) -> int:
+def _n_states(name: object, n_states: object) -> int:
     if not is_whole(n_states) or n_states < 1:
         raise StructureError(
             f"Latent variable {name!r} needs its number of states, at least 1. Got {shown(n_states)} instead."
@@ -278,14 +281,16 @@ def _n_states(name: str, n_states: object) -> int:
     return n_states
 
 
-def _by_node(argument: str, given: object, example: object) -> Mapping[Any, Any]:
+def _by_node(argument: str, given: object, example: object) -> Mapping[Hashable, object]:
     return {} if given is None else by_name(require_mapping(argument, given, f"{{'A': {example!r}}}"))
 
 
-def _kinds(given: Mapping[Any, Any]) -> tuple[dict[str, str], dict[str, tuple[tuple[str, Any], ...]]]:
+def _kinds(
+    given: Mapping[Hashable, object],
+) -> tuple[dict[Hashable, str], dict[Hashable, tuple[tuple[str, Setting], ...]]]:
     """Return the kinds that were named, and the settings that were given, by node."""
-    kinds: dict[str, str] = {}
-    settings: dict[str, tuple[tuple[str, Any], ...]] = {}
+    kinds: dict[Hashable, str] = {}
+    settings: dict[Hashable, tuple[tuple[str, Setting], ...]] = {}
     for node, said in given.items():
         if not isinstance(said, Mapping):
             kinds[node] = require_text(f"kinds[{node!r}]", said)
@@ -305,7 +310,7 @@ def _kinds(given: Mapping[Any, Any]) -> tuple[dict[str, str], dict[str, tuple[tu
     return kinds, settings
 
 
-def _reordered(parents: dict[str, list[str]], tie: Any) -> dict[str, list[str]]:
+def _reordered(parents: dict[str, list[str]], tie: object) -> dict[str, list[str]]:
     """Return the parents in the order in which a tie lists them, where it does."""
     for group in tie if isinstance(tie, list) else ():
         for node, above in by_name(group).items() if isinstance(group, Mapping) else ():
@@ -320,28 +325,29 @@ def _reordered(parents: dict[str, list[str]], tie: Any) -> dict[str, list[str]]:
     return parents
 
 
-def _groups(tie: Any) -> tuple[tuple[str, ...], ...]:
-    groups = list(tie or ()) if isinstance(tie, Iterable | None) else [tie]
-    for group in groups:
+def _groups(tie: object) -> tuple[tuple[str, ...], ...]:
+    groups: list[Iterable[object]] = []
+    for group in list(tie or ()) if isinstance(tie, Iterable | None) else [tie]:
         if isinstance(group, str) or not isinstance(group, Iterable):
             raise StructureError(
                 f"The 'tie' argument lists groups of nodes, tie=[('B', 'C'), …], or of nodes with their parents, "
                 f"tie=[{{'B': ['A'], 'D': ['C']}}, …]. Got {shown(tie)} instead."
             )
+        groups.append(group)
     return tuple(tuple(map(node_name, group)) for group in groups)
 
 
-def _read(graph: Any) -> tuple[list[str], Edges]:
+def _read(graph: object) -> tuple[list[str], Edges]:
     """Return nodes and edges of any accepted description."""
     if isinstance(graph, str):
         return parse(graph)
-    if isinstance(graph, Mapping) and not hasattr(graph, "is_directed"):
-        return _from_parents(graph)
-    if hasattr(graph, "is_directed"):
+    if is_networkx(graph):
         if not graph.is_directed():
             raise StructureError("The networkx graph is undirected. Pass a networkx.DiGraph.")
         edges = [(str(parent), str(child)) for parent, child in graph.edges()]
         return different_names(graph.nodes, "networkx graph"), edges
+    if isinstance(graph, Mapping):
+        return _from_parents(graph)
     if isinstance(graph, Iterable) and not isinstance(graph, bytes | bytearray):
         return _from_edges(graph)
     raise StructureError(
@@ -350,7 +356,7 @@ def _read(graph: Any) -> tuple[list[str], Edges]:
     )
 
 
-def _from_parents(graph: Mapping[Any, Any]) -> tuple[list[str], Edges]:
+def _from_parents(graph: Mapping[Hashable, object]) -> tuple[list[str], Edges]:
     edges: Edges = []
     for child, parents in graph.items():
         if isinstance(parents, str):
@@ -362,12 +368,13 @@ def _from_parents(graph: Mapping[Any, Any]) -> tuple[list[str], Edges]:
     return list(dict.fromkeys([*children, *(parent for parent, _ in edges)])), edges
 
 
-def _from_edges(graph: Iterable[Any]) -> tuple[list[str], Edges]:
+def _from_edges(graph: Iterable[object]) -> tuple[list[str], Edges]:
     nodes: dict[str, None] = {}
     edges: Edges = []
     for item in graph:
-        if isinstance(as_name(item), str):
-            nodes.setdefault(as_name(item))
+        name = as_name(item)
+        if isinstance(name, str):
+            nodes.setdefault(name)
         elif isinstance(item, tuple | list) and len(item) == 2 and all(isinstance(as_name(n), str) for n in item):
             edges.append((as_name(item[0]), as_name(item[1])))
             nodes.update(dict.fromkeys(edges[-1]))

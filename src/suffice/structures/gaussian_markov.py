@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice.errors import StructureError, listing
 from suffice.graph.undirected import maximal_cliques, perfect_order
@@ -16,8 +16,10 @@ from suffice.structures.cliques_text import written
 from suffice.structures.structure import Structure
 
 if TYPE_CHECKING:
+    from networkx import Graph
+
     from suffice.result.family_fits import GaussianMarkovFit
-    from suffice.types import Entry, Json
+    from suffice.types import Entry, Json, UndirectedGraph
 
 
 Edge = tuple[str, str]
@@ -52,7 +54,7 @@ class GaussianMarkov(Structure["GaussianMarkovFit"]):
     variables: tuple[str, ...]
     edges: tuple[Edge, ...]
 
-    def __init__(self, graph: Any) -> None:
+    def __init__(self, graph: UndirectedGraph | GaussianMarkov) -> None:
         if isinstance(graph, GaussianMarkov):
             variables, edges = graph.variables, graph.edges
         else:
@@ -133,7 +135,7 @@ class GaussianMarkov(Structure["GaussianMarkovFit"]):
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> Graph:
         """Return a ``networkx.Graph``; needs networkx."""
         import networkx
 

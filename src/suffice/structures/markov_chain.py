@@ -9,7 +9,7 @@ import html
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from typing import TYPE_CHECKING, ClassVar, overload
 
 from suffice.data.hidden_sequences import HiddenTable, open_hidden
 from suffice.data.schema import SchemaLike
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from suffice.models.hidden_markov import HiddenMarkovModel
     from suffice.models.markov_chain import MarkovChainModel
     from suffice.result.fit import Fit
-    from suffice.types import Entry, Json
+    from suffice.types import Entry, Json, SequencesLike
 
 
 SMALL_ORDER = 10
@@ -117,7 +117,16 @@ class MarkovChain(Structure[F_co]):
             latent: Mapping[str, int] | Latent,
         ) -> None: ...
 
-        def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+        def __init__(
+            self,
+            order: int = 1,
+            variable: str | Sequence[str] | None = None,
+            id: str | None = None,
+            time: str | None = None,
+            level: str | None = None,
+            letters: bool = False,
+            latent: Mapping[str, int] | Latent = (),
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "latent", _latent(self.latent))
@@ -188,7 +197,7 @@ class MarkovChain(Structure[F_co]):
         """
         return self.names if self.latent else window_names(self.names, self.order if self.names else 0)
 
-    def sequences(self, data: Any) -> Sequences:
+    def sequences(self, data: SequencesLike) -> Sequences:
         """Return data as sequences: text files, tables and lists, read as the structure says."""
         if isinstance(data, Sequences):
             if None not in (self.variable, data.variables) and data.variables != self.names:
@@ -210,7 +219,7 @@ class MarkovChain(Structure[F_co]):
 
     def open(
         self,
-        data: Any,
+        data: SequencesLike,
         *,
         schema: SchemaLike | None = None,
         weights: Weights = None,

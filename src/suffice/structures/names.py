@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from suffice.errors import StructureError, is_whole, shown
 
+if TYPE_CHECKING:
+    from suffice.types import NetworkxGraph
 
-def as_name(name: Any) -> Any:
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+
+
+def as_name(name: T) -> T | str:
     """Return a whole number as text, and everything else as it is.
 
     >>> as_name(3), as_name("A")
@@ -25,7 +31,7 @@ def node_name(name: object, what: str = "a node") -> str:
     return found
 
 
-def by_name(given: Mapping[Any, Any]) -> dict[Any, Any]:
+def by_name(given: Mapping[K, T]) -> dict[K | str, T]:
     """Return what is said of nodes, by their names."""
     return {as_name(name): value for name, value in given.items()}
 
@@ -42,3 +48,8 @@ def different_names(nodes: Iterable[object], where: str, read: Callable[[object]
             )
         found[name] = node
     return list(found)
+
+
+def is_networkx(graph: object) -> TypeGuard[NetworkxGraph]:
+    """Whether a description is a graph of networkx, which tells whether it is directed."""
+    return hasattr(graph, "is_directed")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice.data.schema import Declaration, Schema
 from suffice.data.variable import Variable
@@ -22,7 +22,7 @@ from suffice.text import plural
 if TYPE_CHECKING:
     from suffice.models.log_linear import LogLinear
     from suffice.result.family_fits import FeaturesFit
-    from suffice.types import Entry, Json
+    from suffice.types import Entry, Json, UndirectedGraph
 
 
 TIES = ("none", "couplings", "fields", "both")
@@ -150,9 +150,14 @@ class Pairwise(Features["FeaturesFit[LogLinear]"]):
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
         """The pairs of variables that are coupled."""
-        spec: Any = self.specs[0]
-        found: tuple[tuple[str, str], ...] = spec.edges
-        return found
+        return self._spec.edges
+
+    @property
+    def _spec(self) -> SpinsSpec | PottsSpec:
+        """The only specification."""
+        spec = self.specs[0]
+        assert isinstance(spec, SpinsSpec | PottsSpec)
+        return spec
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({plural(len(self.variables), 'node')}, {plural(len(self.edges), 'edge')})"
@@ -167,7 +172,14 @@ class Pairwise(Features["FeaturesFit[LogLinear]"]):
 
     if TYPE_CHECKING:
 
-        def __init__(self, graph: Any, **settings: Any) -> None: ...
+        def __init__(
+            self,
+            graph: object,
+            *,
+            tie: str = "none",
+            fields: bool = True,
+            latent: Mapping[str, int] | None = None,
+        ) -> None: ...
 
     @classmethod
     def from_dict(cls, entry: Entry) -> Pairwise:
@@ -177,12 +189,12 @@ class Pairwise(Features["FeaturesFit[LogLinear]"]):
         graph = [*(tuple(edge) for edge in entry.get("edges", ())), *((name,) for name in nodes or ())]
         found = cls(graph or entry.get("graph"), **settings)
         if nodes is not None and tuple(nodes) != found.variables:  # edges alone would put the nodes in another order
-            spec = _replace_nodes(found.specs[0], tuple(nodes))
+            spec = _replace_nodes(found._spec, tuple(nodes))
             Features.__init__(found, spec, latent=entry.get("latent"))
         return found
 
 
-def _replace_nodes(spec: Any, nodes: tuple[str, ...]) -> Any:
+def _replace_nodes(spec: SpinsSpec | PottsSpec, nodes: tuple[str, ...]) -> SpinsSpec | PottsSpec:
     if set(spec.nodes) != set(nodes):
         raise StructureError(f"The nodes {listing(nodes, 12)} are not those of the edges, {listing(spec.nodes, 12)}.")
     from dataclasses import replace
@@ -217,7 +229,7 @@ class Ising(Pairwise):
     [[0.0, 0.5961, 0.0], [0.5961, 0.0, 0.5961], [0.0, 0.5961, 0.0]]
     """
 
-    def __init__(self, graph: Any, *, values: Sequence[float] = (-1.0, 1.0), tie: str = "none",
+    def __init__(self, graph: UndirectedGraph, *, values: Sequence[float] = (-1.0, 1.0), tie: str = "none",
                  fields: bool = True, latent: Mapping[str, int] | None = None) -> None:  # fmt: skip
         require_choice("tie", tie, TIES)
         super().__init__(SpinsSpec(*_graph(graph), _values(values), tie, bool(fields)), latent=latent)
@@ -240,7 +252,7 @@ class Boltzmann(Pairwise):
     (('a', 'b'), ('a', 'c'), ('b', 'c'))
     """
 
-    def __init__(self, names: Any, *, values: Sequence[float] = (0.0, 1.0), tie: str = "none",
+    def __init__(self, names: UndirectedGraph, *, values: Sequence[float] = (0.0, 1.0), tie: str = "none",
                  fields: bool = True, latent: Mapping[str, int] | None = None) -> None:  # fmt: skip
         require_choice("tie", tie, TIES)
         units = tuple(map(as_name, names)) if isinstance(names, Sequence) and not isinstance(names, str) else None
@@ -271,13 +283,13 @@ class Potts(Pairwise):
     ['coupling', 'field=g', 'field=r']
     """
 
-    def __init__(self, graph: Any, *, tie: str = "none", fields: bool = True,
+    def __init__(self, graph: UndirectedGraph, *, tie: str = "none", fields: bool = True,
                  latent: Mapping[str, int] | None = None) -> None:  # fmt: skip
         require_choice("tie", tie, TIES)
         super().__init__(PottsSpec(*_graph(graph), tie, bool(fields)), latent=latent)
 
 
-def _graph(graph: Any) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+def _graph(graph: UndirectedGraph) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     cliques = Cliques(graph) if neighbours(graph) is None else Cliques(graph, take="pairwise")
     for clique in cliques.cliques:
         if len(clique) > 2:
@@ -286,7 +298,7 @@ def _graph(graph: Any) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     return cliques.variables, edges
 
 
-def _values(values: Any) -> tuple[float, float]:
+def _values(values: Iterable[float]) -> tuple[float, float]:
     try:
         low, high = (float(value) for value in values)
     except (TypeError, ValueError, OverflowError):

@@ -153,6 +153,6 @@ def public_name(kind: type[object]) -> str:
     return f"sf.{SHELLS.get(kind.__name__, kind.__name__)}"
 
 
-def public_mention(kind: type[Any]) -> Mention:
+def public_mention(kind: type[object]) -> Mention:
     """Return a structure's name as a part of a message, for which front ends may have words of their own."""
     return Mention(public_name(kind).removeprefix("sf."), public_name(kind))

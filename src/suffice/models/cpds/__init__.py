@@ -12,7 +12,7 @@ from suffice.errors import ArgumentError, StructureError, Text, UnknownNameError
 from suffice.models.cpds import linear_gaussian_kind, noisy_or_kind, softmax_kind, tabular_kind
 from suffice.models.cpds.kind import CPD, AnyKind, Given, NodeFamily, NodeKind
 from suffice.structures.dag import DAG
-from suffice.values import Label
+from suffice.values import Setting
 
 KINDS: dict[str, AnyKind] = {
     "tabular": tabular_kind.KIND,
@@ -75,7 +75,7 @@ def _bind(dag: DAG, schema: Schema) -> dict[str, tuple[AnyKind, NodeFamily]]:
     for node in dag.nodes:
         family = family_of(dag, schema, node)
         kind = kind_for(family, named.get(node))
-        mine: dict[str, Label] = dict(settings.get(node, {}))
+        mine: dict[str, Setting] = dict(settings.get(node, {}))
         if dag.divisor != "n" and "divisor" in kind.settings:
             mine.setdefault("divisor", dag.divisor)
         found[node] = (kind.configured(node, mine), family)

@@ -12,7 +12,7 @@ from suffice.errors import Remedy, StructureError, Text, listing, suggestion
 from suffice.optimise.distance import Distance
 from suffice.stats.needs import Count
 from suffice.types import Array, Codes, Columns, Floats, Ints, Json, JsonObject
-from suffice.values import Label
+from suffice.values import Label, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -129,7 +129,7 @@ class NodeKind(ABC, Generic[C, S, P]):
         """Say in which way its settings make the estimate other than the maximum of the likelihood; None if it is."""
         return None
 
-    def configured(self, node: str, options: Mapping[str, Label]) -> Self:
+    def configured(self, node: str, options: Mapping[str, Setting]) -> Self:
         """Return the kind with a node's own settings, such as ``{"tied": "variance"}``."""
         if not options:
             return self
