@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, SupportsFloat, SupportsIndex, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,3 +101,9 @@ UndirectedGraph: TypeAlias = (
     "str | Cliques | DAG | NetworkxGraph | Neighbours | Iterable[NodeName | Collection[NodeName]]"
 )
 """What `suffice.Cliques` reads: text, neighbours by node, cliques, or a graph of networkx."""
+GivenLabel: TypeAlias = "Label | np.generic"
+"""A label as a user gives it: of Python or of NumPy."""
+Function = Callable[..., SupportsFloat]
+"""A user's function of the values of some variables, as many as are named with it; arrays go for whole columns."""
+Values: TypeAlias = "Mapping[Label | tuple[Label, ...], SupportsFloat]"
+"""A table of values by configuration."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from suffice.data.schema import Schema
 from suffice.errors import StructureError, is_number, is_whole, listing, shown, suggestion
@@ -22,9 +22,8 @@ from suffice.structures.feature_functions import feature, windows
 from suffice.structures.feature_products import indicator, indicators, product
 from suffice.structures.feature_rules import Feature, Listed, Term
 from suffice.structures.feature_spec import FeatureSpec, discrete, scope_of
-from suffice.types import Json
-
-Entry = Mapping[str, Any]
+from suffice.types import Entry, Json
+from suffice.values import Label
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ class FeatureForm(NamedTuple):
     example: str
 
 
-def spec_from_dict(entry: Any) -> FeatureSpec:
+def spec_from_dict(entry: object) -> FeatureSpec:
     """Rebuild a specification from `to_dict`'s data, or read it from a structure file.
 
     >>> spec_from_dict({"indicator": {"A": "yes"}, "name": "smokes"})
@@ -157,7 +156,7 @@ def _table(entry: Entry) -> FeatureSpec:
     scope, cells = _names(entry, "over"), entry["table"]
     if not isinstance(cells, list | tuple):
         raise _wrong(entry, "table", "a list of states with their value")
-    found: dict[tuple[Any, ...], float] = {}
+    found: dict[tuple[Label, ...], float] = {}
     for cell in cells:
         if not isinstance(cell, list | tuple) or len(cell) != 2:
             raise StructureError(
@@ -243,7 +242,7 @@ def _wrong(entry: Entry, key: str, what: str, example: str | None = None) -> Str
     return StructureError(f"The entry {key!r} of a feature must be {what}{such}. {got}")
 
 
-def _names(entry: Entry, key: str) -> tuple[Any, ...]:
+def _names(entry: Entry, key: str) -> tuple[str, ...]:
     """Return an entry that is a name or a list of names; what is no name, the feature itself refuses."""
     value = entry.get(key)
     if isinstance(value, str):
@@ -253,12 +252,12 @@ def _names(entry: Entry, key: str) -> tuple[Any, ...]:
     return tuple(value)
 
 
-def _label(label: Any, what: str) -> None:
+def _label(label: object, what: str) -> None:
     if not isinstance(label, str | bool) and not is_number(label):
         raise StructureError(f"{what} must be text, a number, true or false. Got {shown(label)} instead.")
 
 
-def _finite(value: Any, what: str) -> float:
+def _finite(value: object, what: str) -> float:
     if not is_number(value) or not math.isfinite(value):
         raise StructureError(f"{what} must be a finite number. Got {shown(value)} instead.")
     return float(value)

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import SupportsFloat, TypeVar
 
 import numpy as np
 
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable, plain_label
 from suffice.errors import StructureError, UnknownNameError, listing, shown
-from suffice.structures.feature_rules import Called, Feature, Match, Rule, Term
+from suffice.structures.feature_rules import Called, Feature, Labels, Match, Rule, Term
 from suffice.structures.feature_spec import FeatureSpec, discrete, require_few, scope_of, text_of
-from suffice.types import Json
+from suffice.types import Function, GivenLabel, Json, Values
+from suffice.values import Label
+
+K = TypeVar("K", bound=Label | tuple[Label, ...])
+Pattern = tuple[Label, ...]
 
 
 @dataclass(frozen=True, repr=False)
 class FunctionSpec(FeatureSpec):
     """See `feature`."""
 
-    function: Callable[..., Any] | Mapping[Any, Any] = field(hash=False)
+    function: Function | Values = field(hash=False)
     scope: tuple[str, ...]
     name: str
     vectorised: bool = False
@@ -60,7 +64,7 @@ class FunctionSpec(FeatureSpec):
 
 
 def feature(
-    function: Callable[..., Any] | Mapping[Any, Any],
+    function: Function | Mapping[K, SupportsFloat],
     over: str | Sequence[str],
     *,
     name: str = "",
@@ -92,24 +96,29 @@ def feature(
     scope = scope_of((over,) if isinstance(over, str) else over, "sf.feature(f, over=('A', 'B'))")
     own = getattr(function, "__name__", "table")
     label = text_of(name) or f"{'f' if own == '<lambda>' else own}({', '.join(scope)})"
-    if isinstance(function, Mapping):
-        function = dict(function)  # what the caller does to its own table changes nothing here
-    return FunctionSpec(function, scope, label, bool(vectorised))
+    # What the caller does to its own table changes nothing here.
+    held: Function | Values = dict(function.items()) if isinstance(function, Mapping) else function
+    return FunctionSpec(held, scope, label, bool(vectorised))
 
 
 @dataclass(frozen=True, repr=False)
 class WindowsSpec(FeatureSpec):
     """See `windows`."""
 
-    what: Any = field(hash=False)
+    what: Function | tuple[Pattern, ...] | None = field(hash=False)
     over: tuple[str, ...]
     width: int | None
     name: str = ""
 
     def __repr__(self) -> str:
-        listed = not callable(self.what) and self.what is not None
-        what = listing([_pattern_name(pattern) for pattern in self.what], 3) if listed else repr(self.name)
+        listed = self._listed
+        what = repr(self.name) if listed is None else listing([_pattern_name(pattern) for pattern in listed], 3)
         return f"windows({what}, over={listing(self.over, 4)})"
+
+    @property
+    def _listed(self) -> tuple[Pattern, ...] | None:
+        """The patterns, where they are listed."""
+        return None if callable(self.what) else self.what
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -119,8 +128,8 @@ class WindowsSpec(FeatureSpec):
     @property
     def scopes(self) -> tuple[tuple[str, ...], ...]:
         """The windows, of every width that occurs."""
-        listed = not callable(self.what) and self.what is not None
-        widths = sorted({len(pattern) for pattern in self.what}) if listed else [self.width or 1]
+        listed = self._listed
+        widths = [self.width or 1] if listed is None else sorted({len(pattern) for pattern in listed})
         return tuple(tuple(self.over[at : at + w]) for w in widths for at in range(len(self.over) - w + 1))
 
     def resolved(self, schema: Schema) -> tuple[Feature, ...]:
@@ -129,7 +138,7 @@ class WindowsSpec(FeatureSpec):
         if callable(self.what):
             assert self.width is not None
             states = {variable.labels for variable in variables}
-            rules: dict[Any, Rule] = {}
+            rules: dict[tuple[Labels, ...] | None, Rule] = {}
             terms = []
             for scope, inside in _slides(self.over, variables, self.width):
                 labels = tuple(variable.states for variable in inside)
@@ -141,9 +150,9 @@ class WindowsSpec(FeatureSpec):
             return (Feature(self.name, tuple(terms)),)
         return tuple(self._pattern(pattern, variables) for pattern in self._patterns(variables))
 
-    def _patterns(self, variables: Sequence[Variable]) -> list[tuple[Any, ...]]:
-        if self.what is not None:
-            return list(self.what)
+    def _patterns(self, variables: Sequence[Variable]) -> list[Pattern]:
+        if self._listed is not None:
+            return list(self._listed)
         assert self.width is not None
         labels = variables[0].labels
         require_few(len(labels) ** self.width, self.over)
@@ -156,7 +165,7 @@ class WindowsSpec(FeatureSpec):
                 )
         return list(itertools.product(labels, repeat=self.width))
 
-    def _pattern(self, pattern: tuple[Any, ...], variables: Sequence[Variable]) -> Feature:
+    def _pattern(self, pattern: Pattern, variables: Sequence[Variable]) -> Feature:
         terms = []
         for scope, inside in _slides(self.over, variables, len(pattern)):
             codes = [variable.find(label) for variable, label in zip(inside, pattern, strict=True)]
@@ -177,11 +186,17 @@ class WindowsSpec(FeatureSpec):
             raise StructureError(
                 f"The windows' function {self.name!r} cannot be held by a file. List the patterns instead."
             )
-        patterns = None if self.what is None else [list(pattern) for pattern in self.what]
+        patterns = None if self._listed is None else [list(pattern) for pattern in self._listed]
         return {"windows": patterns, "over": list(self.over), "width": self.width}
 
 
-def windows(patterns: Any = None, *, over: Sequence[str], width: int | None = None, name: str = "") -> WindowsSpec:
+def windows(
+    patterns: Function | Collection[GivenLabel | Sequence[GivenLabel]] | None = None,
+    *,
+    over: Sequence[str],
+    width: int | None = None,
+    name: str = "",
+) -> WindowsSpec:
     """Return features of neighbouring variables with weights shared by all positions: sliding windows.
 
     Parameters
@@ -220,7 +235,7 @@ def windows(patterns: Any = None, *, over: Sequence[str], width: int | None = No
         raise StructureError(f"The patterns of windows are a list such as ['ing', 'ion']. Got {shown(patterns)}.")
     if name:
         raise StructureError(f"Patterns name their weights themselves; name={name!r} is for a function. Leave it out.")
-    listed = []
+    listed: list[Pattern] = []
     for pattern in patterns:
         labels = tuple(pattern) if isinstance(pattern, str | tuple | list) else (plain_label(pattern),)
         if not 1 <= len(labels) <= len(scope) or (width is not None and len(labels) != width):
@@ -240,10 +255,15 @@ def _slides(
 
 
 def _called(
-    function: Any, name: str, scope: tuple[str, ...], labels: tuple[Any, ...], vectorised: bool, variables: Any
+    function: Function | Values,
+    name: str,
+    scope: tuple[str, ...],
+    labels: tuple[Labels, ...],
+    vectorised: bool,
+    variables: Sequence[Variable],
 ) -> Called:
     if isinstance(function, Mapping):
-        cells = {}
+        cells: dict[Label | tuple[Label, ...], SupportsFloat] = {}
         for key, value in function.items():
             row = key if isinstance(key, tuple) else (key,)
             if len(row) != len(scope):
@@ -260,6 +280,6 @@ def _called(
     return Called(function, name, scope, labels, vectorised)
 
 
-def _pattern_name(pattern: tuple[Any, ...]) -> str:
+def _pattern_name(pattern: Pattern) -> str:
     short = all(isinstance(label, str) and len(label) == 1 for label in pattern)
     return ("" if short else " ").join(str(label) for label in pattern)

@@ -10,14 +10,13 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable, plain_label
 from suffice.errors import StructureError, is_number, listing, shown
 from suffice.structures.feature_rules import Feature, Match, Outer, Term, Times
 from suffice.structures.feature_spec import FeatureSpec, discrete, named, require_few, require_name, scope_of, text_of
-from suffice.types import Json
+from suffice.types import GivenLabel, Json
 from suffice.values import Label
 
 
@@ -25,7 +24,7 @@ from suffice.values import Label
 class IndicatorSpec(FeatureSpec):
     """See `indicator`."""
 
-    states: tuple[tuple[str, Any], ...]
+    states: tuple[tuple[str, Label], ...]
     name: str = ""
 
     def __repr__(self) -> str:
@@ -56,7 +55,9 @@ class IndicatorSpec(FeatureSpec):
         return named({"indicator": dict(self.states)}, self.name)
 
 
-def indicator(states: Mapping[str, Any] | None = None, /, *, name: str = "", **more: Any) -> IndicatorSpec:
+def indicator(
+    states: Mapping[str, GivenLabel] | None = None, /, *, name: str = "", **more: GivenLabel
+) -> IndicatorSpec:
     """Return the feature that is one where the variables have the given states, and says nothing elsewhere.
 
     Parameters
@@ -123,11 +124,11 @@ class IndicatorsSpec(FeatureSpec):
 
     def to_dict(self) -> dict[str, Json]:
         """Return ``{"indicators": […]}``."""
-        entry: dict[str, Any] = {"indicators": list(self.scope)}
+        entry: dict[str, Json] = {"indicators": list(self.scope)}
         return {**entry, "reference": True} if self.reference else entry
 
 
-def indicators(*scope: Any, reference: bool = False) -> IndicatorsSpec:
+def indicators(*scope: str | Sequence[str], reference: bool = False) -> IndicatorsSpec:
     """Return the indicators of all configurations of some variables, each with its own weight.
 
     Parameters
@@ -152,7 +153,7 @@ def indicators(*scope: Any, reference: bool = False) -> IndicatorsSpec:
 class ProductSpec(FeatureSpec):
     """See `product`."""
 
-    parts: tuple[Any, ...]
+    parts: tuple[str | FeatureSpec, ...]
     name: str = ""
 
     def __repr__(self) -> str:
@@ -193,7 +194,7 @@ class ProductSpec(FeatureSpec):
         return named({"product": parts}, self.name)
 
 
-def product(*parts: Any, name: str = "") -> ProductSpec:
+def product(*parts: str | FeatureSpec, name: str = "") -> ProductSpec:
     """Return the product of numeric variables, as real-valued feature; a name twice is its square.
 
     Parameters

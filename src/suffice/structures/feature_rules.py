@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import StructureError, shown
-from suffice.types import Array, Floats, Ints
+from suffice.types import Array, Floats, Function, Ints, Values
+from suffice.values import Label
 
 Cells = tuple[Ints, Floats]
-Labels = tuple[Any, ...] | None
+Labels = tuple[Label, ...] | None
 """The states of a discrete variable; None for a continuous one."""
 
 
@@ -138,7 +139,7 @@ class Called:
     ``name`` is what errors call it; ``labels`` are the states of each variable, None for continuous ones.
     """
 
-    function: Callable[..., Any] | Mapping[Any, Any]
+    function: Function | Values
     name: str
     scope: tuple[str, ...]
     labels: tuple[Labels, ...]
@@ -174,7 +175,7 @@ class Called:
                 self._refuse(found[row], [column[row] for column in values])
             return found
         rows = zip(*(column.tolist() for column in values), strict=True)
-        known: dict[tuple[Any, ...], float] = {}
+        known: dict[tuple[Label, ...], float] = {}
         return np.array([known[row] if row in known else known.setdefault(row, self._value(row)) for row in rows])
 
     def cells(self, sizes: tuple[int, ...]) -> Cells:
@@ -192,7 +193,7 @@ class Called:
         values = np.fromiter((self._value(row) for row in itertools.product(*labels)), np.float64, math.prod(sizes))
         return values.reshape(sizes)
 
-    def _value(self, row: tuple[Any, ...]) -> float:
+    def _value(self, row: tuple[Label, ...]) -> float:
         if isinstance(self.function, Mapping):
             value = self.function.get(row, self.function.get(row[0], 0.0) if len(row) == 1 else 0.0)
         else:
@@ -211,10 +212,10 @@ class Called:
             self._refuse(value, row)
         return number
 
-    def _said(self, row: Sequence[Any]) -> str:
+    def _said(self, row: Sequence[object]) -> str:
         return ", ".join(f"{name}={shown(value)}" for name, value in zip(self.scope, row, strict=True))
 
-    def _refuse(self, value: Any, row: Sequence[Any]) -> None:
+    def _refuse(self, value: object, row: Sequence[object]) -> None:
         raise StructureError(
             f"The feature {self.name!r} must be a finite number everywhere. It is {shown(value)} at {self._said(row)}; "
             "let its function return a number there, 0 where it says nothing."
@@ -295,7 +296,7 @@ def _not_zero(table: Floats) -> Cells:
     return places, flat[places]
 
 
-def _array(labels: Sequence[Any]) -> Array:
+def _array(labels: Sequence[Label]) -> Array:
     found = np.empty(len(labels), object)
     found[:] = labels
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from suffice.data.schema import Schema
 from suffice.data.variable import Variable
@@ -61,7 +60,7 @@ def require_few(n_weights: int, scope: Sequence[str]) -> None:
         )
 
 
-def scope_of(names: Any, example: str) -> tuple[str, ...]:
+def scope_of(names: object, example: str) -> tuple[str, ...]:
     """Return the names of a scope, checked; ``example`` shows how it is written."""
     if isinstance(names, Mapping | bytes) or not isinstance(names, Iterable):
         raise StructureError(f"A feature's variables are a list of names, as in {example}. Got {shown(names)} instead.")
@@ -75,19 +74,19 @@ def scope_of(names: Any, example: str) -> tuple[str, ...]:
     return scope
 
 
-def require_name(name: Any) -> None:
+def require_name(name: object) -> None:
     """Refuse names that are no text."""
     if not isinstance(name, str) or not name:
         raise StructureError(f"A variable is named by text. Got {shown(name)} instead.")
 
 
-def text_of(name: Any) -> str:
+def text_of(name: object) -> str:
     """Return the name of a feature, which is text."""
     if not isinstance(name, str):
         raise StructureError(f"The name of a feature must be text. Got {shown(name)} instead.")
     return name
 
 
-def named(entry: dict[str, Any], name: str) -> dict[str, Json]:
+def named(entry: dict[str, Json], name: str) -> dict[str, Json]:
     """Return the entry with its name, if it has one."""
     return {**entry, "name": name} if name else entry

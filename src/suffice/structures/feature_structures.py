@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from suffice.errors import StructureError, listing
 from suffice.structures.features import Features
@@ -12,7 +12,7 @@ from suffice.structures.pairwise import Boltzmann, Ising, Potts
 if TYPE_CHECKING:
     from suffice.types import Entry
 
-FEATURE_STRUCTURES: dict[str, Callable[[Mapping[str, Any]], Features]] = {
+FEATURE_STRUCTURES: dict[str, Callable[[Entry], Features]] = {
     "Features": Features.from_dict,
     "Ising": Ising.from_dict,
     "Boltzmann": Boltzmann.from_dict,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from suffice.data.schema import Schema
 from suffice.errors import StructureError, UnknownNameError, listing, shown, suggestion
@@ -227,7 +227,7 @@ class Features(Structure[F_co]):
 
     def to_dict(self) -> dict[str, Json]:
         """Return the structure as JSON-able data."""
-        entry: dict[str, Any] = {"type": "Features", "features": [spec.to_dict() for spec in self.specs]}
+        entry: dict[str, Json] = {"type": "Features", "features": [spec.to_dict() for spec in self.specs]}
         if self.given:
             entry["given"] = list(self.given)
         if self.support:
@@ -298,7 +298,7 @@ def _specs(features: FeatureSpecs) -> tuple[FeatureSpec, ...]:
     return found
 
 
-def _names(names: Any, argument: str) -> tuple[str, ...]:
+def _names(names: object, argument: str) -> tuple[str, ...]:
     if isinstance(names, Mapping | bytes) or not isinstance(names, Iterable):
         raise StructureError(f"The '{argument}' argument must be a list of names. Got {shown(names)} instead.")
     listed = (names,) if isinstance(names, str) else tuple(names)
@@ -309,7 +309,7 @@ def _names(names: Any, argument: str) -> tuple[str, ...]:
     return listed
 
 
-def _support(support: Any, outputs: Sequence[str]) -> tuple[tuple[str, tuple[float, float]], ...]:
+def _support(support: object, outputs: Sequence[str]) -> tuple[tuple[str, tuple[float, float]], ...]:
     found = []
     if support is not None and not isinstance(support, Mapping):
         raise StructureError(f"The 'support' argument must be a mapping such as {{'x': (0, 1)}}. Got {shown(support)}.")
