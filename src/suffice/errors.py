@@ -291,12 +291,12 @@ class StatisticsError(SufficeError, ValueError):
     """Statistics are missing, or cannot be added to each other."""
 
 
-class AbsentError(ArgumentError, StatisticsError, AttributeError):
-    """A fit does not have what was asked for, so that `hasattr` answers no."""
-
-
 class EstimationError(SufficeError, ValueError):
     """The data and the prior do not determine the estimate that was asked for."""
+
+
+class AbsentError(ArgumentError, StatisticsError, EstimationError, AttributeError):
+    """A fit does not have what was asked for, so that `hasattr` answers no."""
 
 
 class ModelError(SufficeError, ValueError):

@@ -424,3 +424,25 @@ def test_whole_numbers_are_states_where_states_are_whole_numbers() -> None:
     with pytest.warns(DeprecationWarning, match="read as states"):
         found = node.log_predictive({"A": np.array([1, 2]), "B": np.array([1, 1])})
     assert found == pytest.approx(node.log_predictive_of({"A": np.array([0, 1]), "B": np.array([0, 0])}), rel=1e-14)
+
+
+@pytest.mark.parametrize("states", [["u", "v"], [False, True], [0.5, 1.5], [2, 4]])
+def test_whole_numbers_that_are_no_states_are_codes_for_one_more_version(states: list[Any]) -> None:
+    fit = sf.fit(sf.DAG("A"), {"A": [states[0], states[1], states[1]]}, prior=sf.K2(), schema={"A": states})
+    (node,) = fit.posterior.nodes
+    codes = {"A": np.array([0, 1])}
+    with pytest.warns(DeprecationWarning, match=r"use log_predictive_of\(columns\)"):
+        found = node.log_predictive(codes)
+    assert found == pytest.approx(node.log_predictive_of(codes), rel=1e-14)
+    with pytest.raises(sf.DataError, match="is not one of"):
+        node.log_predictive({"A": np.array([0, 5])})
+
+
+def test_whole_numbers_that_are_states_of_some_columns_and_codes_of_others_are_refused() -> None:
+    fit = sf.fit(sf.DAG("A -> B"), {"A": [1, 1, 2, 2], "B": ["u", "v", "u", "v"]}, prior=sf.BDeu(1))
+    node = next(node for node in fit.posterior.nodes if node.family.child.name == "B")
+    with pytest.raises(sf.ArgumentError, match=r"\['A'\] could be .* log_predictive_of\(columns\)"):
+        node.log_predictive({"A": np.array([1, 1]), "B": np.array([0, 1])})
+    with pytest.warns(DeprecationWarning, match="log_predictive reads states"):
+        found = node.log_predictive({"A": np.array([0, 1]), "B": np.array([0, 1])})
+    assert found == pytest.approx(node.log_predictive_of({"A": np.array([0, 1]), "B": np.array([0, 1])}), rel=1e-14)

@@ -6,11 +6,13 @@ import dataclasses
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.fixtures.answers import unpack
 
 import suffice as sf
 from suffice.priors.autoregression_posterior import AutoregressionPosterior
+from suffice.structures.softmax_regression import SoftmaxClasses
 
 CELLS = {"A": ["x", "x", "y", "y", "y"], "B": ["u", "v", "u", "v", "v"]}
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "0.1.0"
@@ -49,6 +51,27 @@ def test_a_fit_answers_whether_it_has_goodness() -> None:
     with pytest.raises(sf.StatisticsError, match="G² and X² are known of complete rows"):  # as it was before
         _ = by_em.goodness
     assert not hasattr(sf.fit(sf.DAG("A -> B"), CELLS), "goodness")
+
+
+def test_goodness_without_a_saturated_estimate_is_an_error_of_estimation_too() -> None:
+    rows = np.random.default_rng(0).normal(size=(4, 6))
+    data = {f"x{place}": column for place, column in enumerate(rows.T)}
+    chain = " + ".join(f"x{place}:x{place + 1}" for place in range(5))
+    fit = sf.fit(sf.GaussianMarkov(chain), data)
+    assert not hasattr(fit, "goodness")
+    with pytest.raises(sf.EstimationError) as caught:  # as it was before
+        _ = fit.goodness
+    assert isinstance(caught.value, sf.AbsentError)
+
+
+def test_only_what_is_searched_as_a_whole_says_how_the_search_ended() -> None:
+    nodes = {"x": [0.0, 1.0, 2.0, 3.0], "c": ["u", "v", "u", "v"]}
+    assert (
+        sf.fit(sf.DAG("x -> c"), nodes, prior=[sf.NormalInverseGamma(2, 1.0), sf.Gaussian(1)], point="map").stop is None
+    )
+    stop = sf.fit(SoftmaxClasses("c", ["x"]), nodes, prior=sf.Gaussian(1)).stop
+    assert stop is not None
+    assert stop.name == "CONVERGED"
 
 
 def test_a_pickled_autoregression_of_the_first_version_keeps_its_posterior(tmp_path: Path) -> None:

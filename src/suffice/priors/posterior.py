@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
@@ -11,6 +11,8 @@ import numpy as np
 
 from suffice.data.schema import Schema
 from suffice.data.table import open_table
+from suffice.data.variable import Variable
+from suffice.errors import ArgumentError, listing
 from suffice.models.cpds import NodeFamily
 from suffice.priors.parameter_intervals import ParameterIntervals
 from suffice.stats.source import BlockSource
@@ -81,15 +83,30 @@ class PosteriorPredictive:
 def log_predictive_of_rows(posterior: NodePosterior, data: TableLike) -> Floats:
     """Return log p(child | parents, data) of every row of a table of states; shape (n_rows,).
 
-    Whole numbers are states where the variable's states are whole numbers. Where they could also be the codes that the
-    version before took, and mean something else as codes, a warning says so.
+    Whole numbers are states where every variable has all of them as states. Where they could also be the codes that the
+    version before took, and mean something else as codes, a warning says so; where they can only be codes, they are.
     """
     family = posterior.family
-    if isinstance(columns := _coded(family, data), dict):
-        if not any(isinstance(variable.labels[0], int) for variable in family.variables if variable.is_discrete):
+    if (columns := _coded(family, data)) is not None:
+        found = [(v, np.unique(columns[v.name]).tolist()) for v in family.variables if v.is_discrete]
+        states = [_are_states(variable, values) for variable, values in found]
+        are_codes = all(0 <= value < variable.n_states for variable, values in found for value in values)
+        differ = are_codes and any(
+            variable.labels[value] != value
+            for (variable, values), readable in zip(found, states, strict=True)
+            for value in values
+            if readable
+        )
+        if not all(states) and are_codes:
+            if differ:
+                named = [variable.name for (variable, _), readable in zip(found, states, strict=True) if readable]
+                raise ArgumentError(
+                    f"The whole numbers of {listing(named)} could be states or their codes, beside columns that can "
+                    "only be codes. Pass states in all columns, or codes to log_predictive_of(columns)."
+                )
             warn_of_old_form("log_predictive of codes", "log_predictive_of(columns); log_predictive reads states")
             return posterior.log_predictive_of(columns)
-        if _differ(family, columns):
+        if differ:
             warn_of_old_form(
                 "log_predictive of codes", "log_predictive_of(columns); these whole numbers were read as states"
             )
@@ -103,20 +120,14 @@ def _coded(family: NodeFamily, data: Any) -> Columns | None:
     discrete = [variable for variable in family.variables if variable.is_discrete]
     if not isinstance(data, dict) or not discrete or not all(variable.name in data for variable in discrete):
         return None
-    codes = (
-        isinstance(data[v.name], np.ndarray) and data[v.name].dtype.kind in "iu" and isinstance(v.labels[0], str | int)
-        for v in discrete
-    )
-    return data if all(codes) else None
+    columns = [data[variable.name] for variable in discrete]
+    return data if all(isinstance(column, np.ndarray) and column.dtype.kind in "iu" for column in columns) else None
 
 
-def _differ(family: NodeFamily, columns: Columns) -> bool:
-    """Whether whole numbers that are codes of all variables are other states than those that they name."""
-    discrete = [variable for variable in family.variables if variable.is_discrete]
-    found = [(variable, columns[variable.name]) for variable in discrete]
-    if any(codes.size and not 0 <= codes.min() <= codes.max() < variable.n_states for variable, codes in found):
-        return False
-    return any(variable.labels[code] != code for variable, codes in found for code in np.unique(codes))
+def _are_states(variable: Variable, values: Sequence[int]) -> bool:
+    """Whether whole numbers are all states of a variable; those of False and True, or of text, are none."""
+    numbers = {label for label in variable.labels if not isinstance(label, bool | str)}
+    return bool(numbers) and numbers.issuperset(values)
 
 
 # Forms of calls that are kept for one version ---------------------------------------------------------------------

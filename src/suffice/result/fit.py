@@ -70,7 +70,8 @@ class Fit(Generic[M_co, S_co]):
         Where a method began that may end in a local optimum, and what came of each; the best was kept.
     stop : Stop or None
         How the search of an iterative method ended: ``fit.stop.name`` is such as ``CONVERGED`` or ``OUT_OF_STEPS``.
-        None where there was none, and of fits read from files.
+        None where there was none; of networks fitted to complete rows, whose nodes are searched each by itself and
+        raise where that fails; and of files of earlier versions.
 
     Examples
     --------
