@@ -126,3 +126,12 @@ entry("priors on none of the nodes", E_, lambda w: line([sf.Gaussian(10), None])
       "['linear_gaussian']", "Leave it out for maximum likelihood")  # fmt: skip
 entry("no prior on regressions", E_, lambda w: line(sf.Priors(sf.BDeu(1))), "'x'", "'linear_gaussian'", "['tabular']",
       "sf.NormalInverseGamma(2, 1.0)")  # fmt: skip
+
+
+def half_coded() -> Any:
+    """Ask with numbers that could be states of one column, and can only be codes of the other."""
+    fit = sf.fit(sf.DAG("A -> B"), {"A": [1, 1, 2, 2], "B": ["u", "v", "u", "v"]}, prior=sf.BDeu(1))
+    return fit.posterior["B"].log_predictive({"A": np.array([1, 1]), "B": np.array([0, 1])})
+
+
+entry("states beside codes", A, lambda w: half_coded(), "['A']", "states or their codes", "log_predictive_of(columns)")

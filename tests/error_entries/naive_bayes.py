@@ -102,7 +102,7 @@ entry("column of naive Bayes constant in a class", E_, lambda w: _fit(Naive("y",
       "prior=sf.NormalInverseGamma(2, 1.0)")  # fmt: skip
 entry("column constant in all classes", E_, lambda w: _fit(_tied(), x=[1.0, 1.0, 2.0, 2.0]),
       "Column 'x' does not vary within any class",
-      "Leave it out; or pass a prior: prior=sf.NormalInverseGamma(2, 1.0) with kinds={'x': 'gaussian'}")  # fmt: skip
+      "Leave it out; or pass a prior: prior=sf.NormalInverseGamma(2, 1.0) and kinds={'x': 'gaussian'}")  # fmt: skip
 entry("column without values in a class", E_, lambda w: _fit(Naive("y", ["x"]), x=[1, 2, None, None]),
       "Column 'x' has no values in the class 'b'", "Leave the column out", "prior=sf.Dirichlet(1.0)")  # fmt: skip
 entry("class without rows that has a probability", E_,
