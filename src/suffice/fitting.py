@@ -14,6 +14,7 @@ from suffice.data.table import Weights
 from suffice.errors import ArgumentError, Mention, Remedy, Text, also
 from suffice.families.choice import choose, methods_for
 from suffice.learn.method import Method
+from suffice.models.model import M
 from suffice.opening import EM, open_source
 from suffice.priors.binding import one_prior
 from suffice.progress import Display, watch_for
@@ -22,7 +23,7 @@ from suffice.solving import checked_settings, finish
 from suffice.stats.available import AVAILABLE, lack_rows
 from suffice.stats.source import Source
 from suffice.stats.statistics import Statistics
-from suffice.structures.structure import Structure
+from suffice.structures.structure import S, Structure
 from suffice.types import PathLike, TableLike
 from suffice.values import CertifyBy, Damaged, Missing, UnknownStates, UnseenParents
 
@@ -268,7 +269,7 @@ def estimate(
     return cast(F, finish(structure, statistics, source, name, chosen, watch, settings))
 
 
-def _require_whole_rows(structure: Structure, statistics: Statistics, method: Method) -> None:
+def _require_whole_rows(structure: Structure, statistics: Statistics, method: Method[S, M]) -> None:
     """Refuse to take the statistics of rows with gaps for those of complete ones."""
     learns = structure.reads_rows and any(one.incomplete for one in methods_for(structure).values())
     if learns and not method.incomplete and lack_rows(statistics):
@@ -288,7 +289,7 @@ def _require_whole_rows(structure: Structure, statistics: Statistics, method: Me
         raise ArgumentError("The statistics are of rows that lack values. ", what, ".")
 
 
-def _require_policy(missing: str, name: str, method: Method) -> None:
+def _require_policy(missing: str, name: str, method: Method[S, M]) -> None:
     """Refuse to learn from the rows that have each family by a method that sums out what rows lack."""
     if missing == AVAILABLE and method.incomplete:
         raise ArgumentError(

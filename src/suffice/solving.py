@@ -47,7 +47,7 @@ FEW = 4
 def checked_settings(
     structure: S,
     name: str,
-    method: Method[S, Any],
+    method: Method[S, M],
     *,
     prior: Any,
     point: str | None,
@@ -159,7 +159,7 @@ def _kept(kept: Statistics, seen: Statistics, incomplete: bool) -> Statistics:
     return kept if missing is None else replace(kept, items_={**kept.items_, missing.need: missing})
 
 
-def _check_origin(prior: Any, structure: Structure, statistics: Statistics) -> None:
+def _check_origin(prior: Any, structure: Structure[object], statistics: Statistics) -> None:
     """Refuse a posterior of earlier data, or of one node, that was learnt from other variables, states or parents."""
     if isinstance(prior, Prior):
         for one in (prior, *(prior.parts if isinstance(prior, Priors) else ())):
@@ -167,7 +167,7 @@ def _check_origin(prior: Any, structure: Structure, statistics: Statistics) -> N
                 one.origin.check(structure, statistics.schema)
 
 
-def _require_rows(structure: Structure, statistics: Statistics, prior: Any) -> None:
+def _require_rows(structure: Structure[object], statistics: Statistics, prior: Any) -> None:
     if statistics.weight > 0:
         return
     empty = [

@@ -156,7 +156,7 @@ class Candidate:
 
     entry: GivenModel
     method_name: str
-    method: Method
+    method: Method[Structure]
     settings: Keywords
     missing: str
     needs: tuple[Need, ...]

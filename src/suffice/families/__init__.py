@@ -11,6 +11,7 @@ from typing import Any
 
 from suffice.errors import ArgumentError
 from suffice.learn.family import Family, ModelEntry, StructureForm
+from suffice.models.model import Model
 from suffice.structures.structure import SHELLS, S, public_name
 
 FAMILIES = (
@@ -40,7 +41,7 @@ def each_family() -> Iterator[Family[Any, Any]]:
         yield family
 
 
-def family_of(structure: S) -> Family[S, Any]:
+def family_of(structure: S) -> Family[S, Model]:
     """Return the family of a structure: that of its type, or of the nearest base class."""
     for kind in type(structure).__mro__[:-1]:
         for family in each_family():

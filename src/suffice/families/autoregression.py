@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from suffice.models.autoregression import AutoregressiveModel
     from suffice.report.page.entries import ReportParts
     from suffice.result.fit import Fit
+    from suffice.structures.structure import Structure
 
 
 def _methods() -> dict[str, Method[Autoregression, AutoregressiveModel]]:
@@ -39,7 +40,7 @@ def _model() -> type[AutoregressiveModel]:
     return AutoregressiveModel
 
 
-def _parts(model: AutoregressiveModel, fit: Fit | None) -> ReportParts:
+def _parts(model: AutoregressiveModel, fit: Fit[AutoregressiveModel, Structure[object]] | None) -> ReportParts:
     from suffice.report.page.sequences import regression_parts
 
     return regression_parts(model, fit)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from suffice.data.schema import Schema
 from suffice.errors import (
@@ -20,10 +19,11 @@ from suffice.errors import (
 )
 from suffice.families import family_of
 from suffice.learn.method import Method
+from suffice.models.model import Model
 from suffice.structures.structure import S, public_mention
 
 
-def methods_for(structure: S) -> dict[str, Method[S, Any]]:
+def methods_for(structure: S) -> dict[str, Method[S, Model]]:
     """Return the methods that know a structure."""
     return dict(family_of(structure).methods())
 
@@ -35,9 +35,9 @@ def choose(
     *,
     prior: object = None,
     point: str | None = None,
-    base: tuple[Any, ...] = (),
+    base: tuple[object, ...] = (),
     gaps: bool = False,
-) -> tuple[str, Method[S, Any]]:
+) -> tuple[str, Method[S, Model]]:
     """Return the method by its name, or by itself under ``"auto"``, with its name.
 
     With ``gaps``, rows may lack values, and only methods that learn from such rows will do.
@@ -48,7 +48,7 @@ def choose(
     if point is not None:
         require_choice("point", point, ("mean", "map"))
 
-    def reason_against(method: Method[S, Any]) -> str | None:
+    def reason_against(method: Method[S, Model]) -> str | None:
         reason = method.refuses(structure, schema)
         if reason is None:
             reason = method.refuses_prior(structure, prior)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from suffice.models.class_gaussian import ClassGaussianModel
     from suffice.report.page.entries import ReportParts
     from suffice.result.fit import Fit
+    from suffice.structures.structure import Structure
 
 
 def _methods() -> dict[str, Method[ClassGaussian, ClassGaussianModel]]:
@@ -38,7 +39,7 @@ def _model() -> type[ClassGaussianModel]:
     return ClassGaussianModel
 
 
-def _parts(model: ClassGaussianModel, fit: Fit | None) -> ReportParts:
+def _parts(model: ClassGaussianModel, fit: Fit[ClassGaussianModel, Structure[object]] | None) -> ReportParts:
     from suffice.report.page.classes import gaussian_parts
 
     return gaussian_parts(model, fit)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from suffice.result.fit import Fit
     from suffice.result.goodness import Goodness
     from suffice.stats.statistics import Statistics
+    from suffice.structures.structure import Structure
 
 
 def _methods() -> dict[str, Method[Cliques, MarkovNetwork]]:
@@ -59,7 +60,7 @@ def _model() -> type[MarkovNetwork]:
     return MarkovNetwork
 
 
-def _parts(model: MarkovNetwork, fit: Fit | None) -> ReportParts:
+def _parts(model: MarkovNetwork, fit: Fit[MarkovNetwork, Structure[object]] | None) -> ReportParts:
     from suffice.report.page.undirected import field_parts
 
     return field_parts(model, fit)

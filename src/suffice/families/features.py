@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from suffice.result.fit import Fit
     from suffice.result.goodness import Goodness
     from suffice.stats.statistics import Statistics
+    from suffice.structures.structure import Structure
 
 
 def _methods() -> dict[str, Method[Features, FeatureModel]]:
@@ -78,7 +79,7 @@ def _conditional() -> type[ConditionalLogLinear]:
     return ConditionalLogLinear
 
 
-def _parts(model: FeatureModel, fit: Fit | None) -> ReportParts:
+def _parts(model: FeatureModel, fit: Fit[FeatureModel, Structure[object]] | None) -> ReportParts:
     from suffice.report.page.undirected import feature_parts
 
     return feature_parts(model, fit)

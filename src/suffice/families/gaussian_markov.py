@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from suffice.result.fit import Fit
     from suffice.result.goodness import Goodness
     from suffice.stats.statistics import Statistics
+    from suffice.structures.structure import Structure
 
 
 def _methods() -> dict[str, Method[GaussianMarkov, JointNormal]]:
@@ -53,7 +54,7 @@ def _model() -> type[JointNormal]:
     return JointNormal
 
 
-def _parts(model: JointNormal, fit: Fit | None) -> ReportParts:
+def _parts(model: JointNormal, fit: Fit[JointNormal, Structure[object]] | None) -> ReportParts:
     from suffice.report.page.undirected import normal_parts
 
     return normal_parts(model, fit)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from suffice.models.hypothesis_mixture import HypothesisMixture
     from suffice.report.page.entries import ReportParts
     from suffice.result.fit import Fit
+    from suffice.structures.structure import Structure
 
 
 def _methods() -> dict[str, Method[Hypotheses, HypothesisMixture]]:
@@ -38,7 +39,7 @@ def _model() -> type[HypothesisMixture]:
     return HypothesisMixture
 
 
-def _parts(model: HypothesisMixture, fit: Fit | None) -> ReportParts:
+def _parts(model: HypothesisMixture, fit: Fit[HypothesisMixture, Structure[object]] | None) -> ReportParts:
     from suffice.report.page.hypotheses import mixture_parts
 
     return mixture_parts(model, fit)

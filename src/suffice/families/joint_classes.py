@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from suffice.models.joint_classes import JointClassModel
     from suffice.report.page.entries import ReportParts
     from suffice.result.fit import Fit
+    from suffice.structures.structure import Structure
 
 
 def _methods() -> dict[str, Method[JointClasses, JointClassModel]]:
@@ -37,7 +38,7 @@ def _model() -> type[JointClassModel]:
     return JointClassModel
 
 
-def _parts(model: JointClassModel, fit: Fit | None) -> ReportParts:
+def _parts(model: JointClassModel, fit: Fit[JointClassModel, Structure[object]] | None) -> ReportParts:
     from suffice.report.page.classes import joint_parts
 
     return joint_parts(model, fit)

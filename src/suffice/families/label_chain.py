@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from suffice.report.page.entries import ReportParts
     from suffice.report.static_graph import Drawing
     from suffice.result.fit import Fit
+    from suffice.structures.structure import Structure
 
 
 def _methods() -> dict[str, Method[LabelChain, ChainModel]]:
@@ -42,7 +43,7 @@ def _model() -> type[ChainModel]:
     return ChainModel
 
 
-def _parts(model: ChainModel, fit: Fit | None) -> ReportParts:
+def _parts(model: ChainModel, fit: Fit[ChainModel, Structure[object]] | None) -> ReportParts:
     from suffice.report.page.sequences import chain_parts
 
     return chain_parts(model, fit)

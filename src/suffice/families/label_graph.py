@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from suffice.models.graph_crf import GraphModel
     from suffice.report.page.entries import ReportParts
     from suffice.result.fit import Fit
+    from suffice.structures.structure import Structure
 
 
 def _methods() -> dict[str, Method[LabelGraph, GraphModel]]:
@@ -38,7 +39,7 @@ def _model() -> type[GraphModel]:
     return GraphModel
 
 
-def _parts(model: GraphModel, fit: Fit | None) -> ReportParts:
+def _parts(model: GraphModel, fit: Fit[GraphModel, Structure[object]] | None) -> ReportParts:
     from suffice.report.page.sequences import labelled_graph_parts
 
     return labelled_graph_parts(model, fit)

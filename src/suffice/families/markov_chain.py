@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from suffice.models.markov_chain import MarkovChainModel
     from suffice.report.page.entries import ReportParts
     from suffice.result.fit import Fit
+    from suffice.structures.structure import Structure
     from suffice.types import Json
 
 FEW_CONTEXTS = 10_000
@@ -64,13 +65,13 @@ def _hidden_model() -> type[HiddenMarkovModel]:
     return HiddenMarkovModel
 
 
-def _parts(model: MarkovChainModel, fit: Fit | None) -> ReportParts:
+def _parts(model: MarkovChainModel, fit: Fit[MarkovChainModel, Structure[object]] | None) -> ReportParts:
     from suffice.report.page.sequences import markov_parts
 
     return markov_parts(model, fit)
 
 
-def _hidden_parts(model: HiddenMarkovModel, fit: Fit | None) -> ReportParts:
+def _hidden_parts(model: HiddenMarkovModel, fit: Fit[HiddenMarkovModel, Structure[object]] | None) -> ReportParts:
     from suffice.report.page.sequences import hidden_parts
 
     return hidden_parts(model, fit)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from suffice.models.naive import NaiveModel
     from suffice.report.page.entries import ReportParts
     from suffice.result.fit import Fit
+    from suffice.structures.structure import Structure
 
 
 def _methods() -> dict[str, Method[Naive, NaiveModel]]:
@@ -37,7 +38,7 @@ def _model() -> type[NaiveModel]:
     return NaiveModel
 
 
-def _parts(model: NaiveModel, fit: Fit | None) -> ReportParts:
+def _parts(model: NaiveModel, fit: Fit[NaiveModel, Structure[object]] | None) -> ReportParts:
     from suffice.report.page.classes import naive_parts
 
     return naive_parts(model, fit)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from suffice.report.static_graph import Drawing
     from suffice.result.family_fits import NetworkFit
     from suffice.result.fit import Fit
+    from suffice.structures.structure import Structure
 
 
 def _methods() -> dict[str, Method[DAG, BayesianNetwork]]:
@@ -55,7 +56,7 @@ def _model() -> type[BayesianNetwork]:
     return BayesianNetwork
 
 
-def _parts(model: BayesianNetwork, fit: Fit | None) -> ReportParts:
+def _parts(model: BayesianNetwork, fit: Fit[BayesianNetwork, Structure[object]] | None) -> ReportParts:
     from suffice.report.page.networks import network_parts
 
     return network_parts(model, fit)

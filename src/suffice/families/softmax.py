@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from suffice.report.page.entries import ReportParts
     from suffice.result.family_fits import SoftmaxFit
     from suffice.result.fit import Fit
+    from suffice.structures.structure import Structure
 
 
 def _methods() -> dict[str, Method[SoftmaxClasses, SoftmaxModel]]:
@@ -41,7 +42,7 @@ def _model() -> type[SoftmaxModel]:
     return SoftmaxModel
 
 
-def _parts(model: SoftmaxModel, fit: Fit | None) -> ReportParts:
+def _parts(model: SoftmaxModel, fit: Fit[SoftmaxModel, Structure[object]] | None) -> ReportParts:
     from suffice.report.page.classes import softmax_parts
 
     return softmax_parts(model, fit)

@@ -44,7 +44,7 @@ FAR_MASS = 1e-9
 """So much probability at the last node of a support without end means that the integral does not exist."""
 
 
-def density_solution(setting: FeatureSetting, found: FoundWeights) -> Solution:
+def density_solution(setting: FeatureSetting, found: FoundWeights) -> Solution[LogLinearDensity]:
     """Put the density together."""
     problem = setting.problem
     if problem.prior is None:

@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal
 
 from suffice.data.schema import Schema
 from suffice.errors import ArgumentError, listing, require_mapping, suggestion
-from suffice.models.model import M_co
+from suffice.models.model import M, M_co
 from suffice.optimise.outcome import Stop
 from suffice.progress import Watch
 from suffice.stats.needs import Need
@@ -211,7 +211,7 @@ class Method(Generic[S_contra, M_co]):
     remarks: Callable[[S_contra, Statistics], tuple[str, ...]] = lambda structure, statistics: ()
 
 
-def check_options(name: str, method: Method, options: object) -> None:
+def check_options(name: str, method: Method[S, M], options: object) -> None:
     """Refuse settings that a method does not have."""
     for option in require_mapping("options", options, "{'rate': 0.5}"):
         if option not in method.options:

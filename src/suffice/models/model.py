@@ -49,8 +49,8 @@ class Generative(RowLikelihood, Protocol):
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    M = TypeVar("M", bound=Model, default=Any)
-    M_co = TypeVar("M_co", bound=Model, covariant=True, default=Any)
+    M = TypeVar("M", bound=Model, default=Model)
+    M_co = TypeVar("M_co", bound=Model, covariant=True, default=Model)
 else:
     from typing import TypeVar
 

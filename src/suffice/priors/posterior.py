@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -30,7 +30,7 @@ M_co = TypeVar("M_co", covariant=True)
 class Predictive(Protocol):
     """The distribution of a new case, all parameters integrated out."""
 
-    def log_prob(self, data: Any, /) -> Floats:
+    def log_prob(self, data: TableLike, /) -> Floats:
         """Return the log-probability of every new row, or sequence, by itself; shape (n_rows,)."""
 
 
@@ -62,7 +62,7 @@ class Posterior(Protocol[M_co]):
     def predictive(self) -> Predictive:
         """Return the distribution of a new case, all parameters integrated out."""
 
-    def log_predictive(self, data: Any, /) -> Floats:
+    def log_predictive(self, data: TableLike, /) -> Floats:
         """Return log p(row | data) of every new row, or sequence, by itself; shape (n_rows,)."""
 
     def as_prior(self) -> Prior:
@@ -73,9 +73,9 @@ class Posterior(Protocol[M_co]):
 class PosteriorPredictive:
     """The distribution of a new case under a posterior that has no closed form of its own for it but the density."""
 
-    posterior: Posterior[Any]
+    posterior: Posterior[object]
 
-    def log_prob(self, data: Any) -> Floats:
+    def log_prob(self, data: TableLike) -> Floats:
         """Return the log-probability of every new row, or sequence, by itself; shape (n_rows,)."""
         return self.posterior.log_predictive(data)
 
@@ -115,7 +115,7 @@ def log_predictive_of_rows(posterior: NodePosterior, data: TableLike) -> Floats:
     return np.concatenate(list(parts))
 
 
-def _coded(family: NodeFamily, data: Any) -> Columns | None:
+def _coded(family: NodeFamily, data: TableLike) -> Columns | None:
     """Return columns that may hold codes, which `log_predictive` took before."""
     discrete = [variable for variable in family.variables if variable.is_discrete]
     if not isinstance(data, dict) or not discrete or not all(variable.name in data for variable in discrete):
@@ -144,10 +144,10 @@ class SampledModels(tuple[M, ...]):
     For one version they can still be read as the arrays that `sample` returned before, which are those of `draws`.
     """
 
-    arrays: Any
+    arrays: Floats | tuple[Floats, ...]
 
     @classmethod
-    def of(cls, models: Iterable[M], arrays: Any) -> SampledModels[M]:
+    def of(cls, models: Iterable[M], arrays: Floats | tuple[Floats, ...]) -> SampledModels[M]:
         """Return models with the arrays that they are made of."""
         found = cls(models)
         found.arrays = arrays

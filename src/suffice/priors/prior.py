@@ -41,7 +41,7 @@ class Origin:
     parents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
 
-    def check(self, structure: Structure, schema: Schema) -> None:
+    def check(self, structure: Structure[object], schema: Schema) -> None:
         """Refuse a structure or states for which the numbers of the prior would mean something else."""
         if self.columns and structure.columns != self.columns:
             raise ArgumentError(
@@ -68,7 +68,7 @@ class Origin:
                 )
 
 
-def _parents_in(structure: Structure) -> dict[str, tuple[str, ...]]:
+def _parents_in(structure: Structure[object]) -> dict[str, tuple[str, ...]]:
     from suffice.structures.dag import DAG
 
     return structure.parents if isinstance(structure, DAG) else {}

@@ -11,10 +11,9 @@ from suffice.errors import AbsentError, SufficeError
 from suffice.models.bayes_net import BayesianNetwork
 from suffice.models.joint_normal import JointNormal
 from suffice.models.markov_net import MarkovNetwork
-from suffice.models.model import M_co
 from suffice.result.coefficients import CoefficientTable, coefficient_table
 from suffice.result.expected import ExpectedTable, expected_table
-from suffice.result.fit import Fit
+from suffice.result.fit import Fit, M_co, S_co
 from suffice.result.geometry import Geometry, geometry
 from suffice.result.goodness import Goodness, goodness
 from suffice.result.observed_errors import require_complete
@@ -22,7 +21,6 @@ from suffice.result.softmax_coefficients import SoftmaxCoefficients, softmax_coe
 from suffice.result.wald import WaldTable, wald_table
 from suffice.result.weights import WeightTable, weight_table
 from suffice.stats.statistics import Statistics
-from suffice.structures.structure import S_co
 from suffice.types import TableLike
 from suffice.values import Label
 

@@ -13,14 +13,25 @@ from suffice.certify.certificate import Certificate
 from suffice.errors import AbsentError, ArgumentError, listing
 from suffice.families import family_of
 from suffice.learn.method import Start, Step
-from suffice.models.model import M_co
+from suffice.models.model import Model
 from suffice.optimise.outcome import Stop
 from suffice.result.notes import Note
 from suffice.result.observed_errors import ObservedErrors, observed_errors
 from suffice.result.summary import html_summary, plain_summary
 from suffice.stats.statistics import Statistics
-from suffice.structures.structure import S_co, Structure, public_name
+from suffice.structures.structure import Structure, public_name
 from suffice.values import Estimate
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    # Any, so that whoever annotates a plain `sf.Fit` may use what the models and structures of some families have
+    M_co = TypeVar("M_co", bound=Model, covariant=True, default=Any)
+    S_co = TypeVar("S_co", bound=Structure[object], covariant=True, default=Any)
+else:
+    from typing import TypeVar
+
+    M_co, S_co = TypeVar("M_co", covariant=True), TypeVar("S_co", covariant=True)
 
 OF_FAMILIES = {
     "coefficients": "Coefficients are those of a linear-Gaussian node of a Bayesian network, or of a "
@@ -304,7 +315,7 @@ class Fit(Generic[M_co, S_co]):
         return graph_html(self.model) + html_summary(self)
 
 
-def _posterior_of(structure: Structure, posterior: Any) -> Any:
+def _posterior_of(structure: Structure[object], posterior: Any) -> Any:
     """Return a posterior of the first version, in which that of an autoregression was that of its regression."""
     from suffice.priors.autoregression_posterior import AutoregressionPosterior
     from suffice.priors.regression_posterior import RegressionPosterior
@@ -315,7 +326,7 @@ def _posterior_of(structure: Structure, posterior: Any) -> Any:
     return posterior
 
 
-def fit_type(structure: Structure) -> type[Fit]:
+def fit_type(structure: Structure[object]) -> type[Fit]:
     """Return the type of the fits of a structure."""
     result = family_of(structure).result
     return Fit if result is None else result()

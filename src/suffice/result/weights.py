@@ -50,6 +50,7 @@ from suffice.values import Label
 
 if TYPE_CHECKING:
     from suffice.result.fit import Fit
+    from suffice.structures.features import Features
 
 
 MAX_WEIGHTS = 2000
@@ -237,14 +238,14 @@ def _precision(matching: FeatureMatching) -> Floats:
     return precision
 
 
-def _given_inputs(fit: Fit, problem: Problem) -> tuple[FeatureMatching, WeightFamily, Floats | None]:
+def _given_inputs(fit: Fit, problem: Problem[Features]) -> tuple[FeatureMatching, WeightFamily, Floats | None]:
     setting = ConditionalSetting.of(problem)
     setting = setting if fit.prior is not None else setting.on_extremes()
     family = setting.family
     return setting.matching(), family, family.covariance(np.zeros(family.n_weights))
 
 
-def _of_all(fit: Fit, problem: Problem) -> tuple[FeatureMatching, WeightFamily, Floats | None]:
+def _of_all(fit: Fit, problem: Problem[Features]) -> tuple[FeatureMatching, WeightFamily, Floats | None]:
     setting = FeatureSetting.of(problem)
     design = setting.design
     if isinstance(fit.model, LogLinear):

@@ -252,7 +252,7 @@ class Features(Structure[F_co]):
             latent=entry.get("latent"),
         )
 
-    def tabulated(self, schema: Schema) -> Features:
+    def tabulated(self, schema: Schema) -> Features[object]:
         """Return the same structure with functions written down as tables, which files can hold."""
         if not any(_is_function(spec) for spec in self.specs):
             return self

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from suffice.result.fit import Fit
     from suffice.types import Json, TableLike
 
-    F_co = TypeVar("F_co", bound="Fit[Any, Any]", covariant=True, default="Fit[Any, Any]")
+    # without a bound, so that Structure[object] is any structure; Any, as in the defaults of `Fit`
+    F_co = TypeVar("F_co", covariant=True, default="Fit[Any, Any]")
 else:
     from typing import TypeVar
 
+    # without a bound, so that Structure[object] is any structure; Any, as in the defaults of `Fit`
     F_co = TypeVar("F_co", covariant=True)
 
 Latent = tuple[tuple[str, int], ...]
@@ -123,10 +125,10 @@ class Structure(Generic[F_co]):
         """Refuse rows that the structure cannot be learnt from."""
 
 
-if TYPE_CHECKING:
-    S = TypeVar("S", bound=Structure[Any], default=Any)
-    S_co = TypeVar("S_co", bound=Structure[Any], covariant=True, default=Any)
-    S_contra = TypeVar("S_contra", bound=Structure[Any], contravariant=True, default=Any)
+if TYPE_CHECKING:  # Structure[object] is any structure, whatever its fits are
+    S = TypeVar("S", bound=Structure[object], default=Structure[object])
+    S_co = TypeVar("S_co", bound=Structure[object], covariant=True, default=Structure[object])
+    S_contra = TypeVar("S_contra", bound=Structure[object], contravariant=True, default=Structure[object])
 else:
     S, S_co, S_contra = TypeVar("S"), TypeVar("S_co", covariant=True), TypeVar("S_contra", contravariant=True)
 
