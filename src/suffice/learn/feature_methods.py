@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from suffice.learn import feature_ipf, pseudo_likelihood, stochastic, weights
 from suffice.learn.feature_needs import needs, row_needs
@@ -10,8 +11,12 @@ from suffice.learn.features import check, refuses_kinks, refuses_penalties, refu
 from suffice.learn.gis import gis
 from suffice.learn.method import Method
 
-_method = partial(
-    Method,
+if TYPE_CHECKING:
+    from suffice.models.feature_design import FeatureModel
+    from suffice.structures.features import Features
+
+LBFGS: Method[Features, FeatureModel] = Method(
+    solve=solve_by(weights.lbfgs),
     refuses=lambda structure, schema: None,
     needs=needs,
     check=check,
@@ -20,20 +25,21 @@ _method = partial(
     takes_base=True,
     takes_init=True,
 )
-LBFGS = _method(solve=solve_by(weights.lbfgs))
-NEWTON = _method(solve=solve_by(weights.newton))
-CG = _method(solve=solve_by(weights.conjugate))
-GRADIENT = _method(solve=solve_by(weights.gradient), options=("step",))
-GIS = _method(solve=solve_by(gis), refuses_prior=refuses_penalties)
-PROXIMAL = _method(solve=solve_by(weights.proximal), refuses_prior=refuses_smooth, points=("map",))
-IPF = _method(
+NEWTON = replace(LBFGS, solve=solve_by(weights.newton))
+CG = replace(LBFGS, solve=solve_by(weights.conjugate))
+GRADIENT = replace(LBFGS, solve=solve_by(weights.gradient), options=("step",))
+GIS = replace(LBFGS, solve=solve_by(gis), refuses_prior=refuses_penalties)
+PROXIMAL = replace(LBFGS, solve=solve_by(weights.proximal), refuses_prior=refuses_smooth, points=("map",))
+IPF = replace(
+    LBFGS,
     solve=feature_ipf.solve,
     refuses=feature_ipf.refuses,
     refuses_prior=refuses_penalties,
     options=("simultaneous",),
     takes_init=False,
 )
-PSEUDO_LIKELIHOOD = _method(
+PSEUDO_LIKELIHOOD = replace(
+    LBFGS,
     solve=pseudo_likelihood.solve,
     refuses=pseudo_likelihood.refuses,
     refuses_prior=lambda structure, prior: None,
@@ -41,7 +47,8 @@ PSEUDO_LIKELIHOOD = _method(
     exact=False,
     takes_base=False,
 )
-STOCHASTIC = _method(
+STOCHASTIC = replace(
+    LBFGS,
     solve=stochastic.solve,
     refuses=stochastic.refuses,
     refuses_prior=stochastic.refuses_prior,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +22,7 @@ from suffice.text import plural
 from suffice.types import Floats
 
 if TYPE_CHECKING:
+    from suffice.models.markov_net import MarkovNetwork
     from suffice.structures.cliques import Cliques
 
 MORE_CYCLES = Text(MORE_STEPS, ", or use ", Remedy("method", "newton"), ".")
@@ -113,8 +113,8 @@ def _all_at_once(matching: Matching) -> CliqueEstimate:
     return CliqueEstimate(theta, tuple(objectives), Stop.OUT_OF_STEPS, MORE_CYCLES)
 
 
-_method = partial(
-    Method,
+METHOD: Method[Cliques, MarkovNetwork] = Method(
+    solve=solve_by(ipf),
     refuses=refuses_nothing,
     needs=needs,
     check=check,
@@ -122,6 +122,6 @@ _method = partial(
     points=("mle", "map"),
     takes_base=True,
     takes_init=True,
+    options=("simultaneous",),
 )
-METHOD = _method(solve=solve_by(ipf), options=("simultaneous",))
-ADAPTIVE = _method(solve=solve_by(adaptive))
+ADAPTIVE = replace(METHOD, solve=solve_by(adaptive), options=())

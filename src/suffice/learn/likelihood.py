@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,10 @@ from suffice.optimise.gradient import gradient_descent
 from suffice.optimise.lbfgs import lbfgs as minimise_by_lbfgs
 from suffice.optimise.newton_cg import newton_cg
 from suffice.types import Floats
+
+if TYPE_CHECKING:
+    from suffice.models.markov_net import MarkovNetwork
+    from suffice.structures.cliques import Cliques
 
 
 def lbfgs(matching: Matching) -> CliqueEstimate:
@@ -96,8 +101,8 @@ def gradient(matching: Matching) -> CliqueEstimate:
     return CliqueEstimate(matching.theta(np.log(outcome.x)), objectives, outcome.stop, outcome.advice)
 
 
-_method = partial(
-    Method,
+NEWTON: Method[Cliques, MarkovNetwork] = Method(
+    solve=solve_by(newton),
     refuses=refuses_nothing,
     needs=needs,
     check=check,
@@ -106,7 +111,6 @@ _method = partial(
     takes_base=True,
     takes_init=True,
 )
-NEWTON = _method(solve=solve_by(newton))
-LBFGS = _method(solve=solve_by(lbfgs))
-CG = _method(solve=solve_by(conjugate))
-GRADIENT = _method(solve=solve_by(gradient), options=("step", "space"))
+LBFGS = replace(NEWTON, solve=solve_by(lbfgs))
+CG = replace(NEWTON, solve=solve_by(conjugate))
+GRADIENT = replace(NEWTON, solve=solve_by(gradient), options=("step", "space"))
