@@ -73,7 +73,7 @@ def test_remedies_are_parameters_and_help(name: str) -> None:
     }
     found = [(key, eval(value, {"sf": sf})) for key, value in WAY.findall(message)]
     assert found, message
-    joint = " with " in message
+    joint = any(remedy.beside for remedy in said)
     ways = [dict(found)] if joint else [{key: value} for key, value in found]
     for way in ways:
         CASES[name](**way)
